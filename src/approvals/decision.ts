@@ -1,0 +1,88 @@
+// `ApprovalDecision`: approve or deny, made by code that speaks for a human. Owns the brand that tells a decision made
+// here from JSON that came over the wire, and the strict parser of the wire form. Signs nothing.
+
+import { isJson, jsonCopy, type JsonObject } from "../crypto/canonical-json.js";
+import { ToolUsageError } from "../errors.js";
+import type { ToolSpec } from "../tools/spec.js";
+
+/** What the human decided, as plain JSON: this is what is signed. */
+export type DecisionFields =
+  | { readonly approved: true; readonly editedArgs?: JsonObject; readonly reason?: string; readonly by?: string }
+  | { readonly approved: false; readonly reason?: string; readonly by?: string };
+
+// A symbol key: JSON, structuredClone and the network drop it, so a parsed body can never pass for a decision.
+const BRAND: unique symbol = Symbol.for("agent-adapter/decision/v1") as never;
+
+/** A decision made by `approve` or `deny` in this process. Parsed JSON is not one. */
+export type ApprovalDecision = DecisionFields & { readonly [BRAND]: true };
+
+interface Remarks {
+  /** For the model and the ledger. */
+  readonly reason?: string;
+  /** Who decided, as your application knows them. Under a shared HMAC key this is a claim, not a proof. */
+  readonly by?: string;
+}
+
+interface Approval<In> extends Remarks {
+  /** Runs the same tool with these arguments instead; parsed and checked like any arguments. */
+  readonly editedArgs?: In;
+}
+
+/**
+ * Approve the call, as it is or with edited arguments. Given a tool, the edit is typed by it.
+ *
+ * @throws ToolUsageError when the edit or a remark is not JSON
+ * @example port.resumeValue(interrupt, approve({ by: "ana" }))
+ */
+export function approve<In = JsonObject>(options: Approval<In> = {}, _typedBy?: ToolSpec<In>): ApprovalDecision {
+  return brand({ approved: true, ...present(options) });
+}
+
+/**
+ * Deny the call. The model reads the reason.
+ *
+ * @example port.resumeValue(interrupt, deny({ by: "ana", reason: "not this month" }))
+ */
+export function deny(options: Remarks = {}): ApprovalDecision {
+  return brand({ approved: false, ...present(options) });
+}
+
+/** Was this made by `approve` or `deny` (of any copy of the package) in this process? */
+export function isApprovalDecision(value: unknown): value is ApprovalDecision {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, BRAND);
+}
+
+/** The plain JSON of a decision, or a refusal when it came from anywhere but `approve` and `deny`. */
+export function fieldsOf(decision: ApprovalDecision): DecisionFields {
+  const fields = isApprovalDecision(decision) ? parseDecision({ ...decision, [BRAND]: undefined }) : undefined;
+  if (fields !== undefined) return fields;
+  throw new ToolUsageError("a decision is made by approve() or deny(); parsed JSON is not a decision");
+}
+
+/** The wire form, checked to the last field; `undefined` when it is anything else. */
+export function parseDecision(value: unknown): DecisionFields | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const fields: Readonly<Record<string, unknown>> = { ...value };
+  const allowed = fields["approved"] === true ? ["approved", "editedArgs", "reason", "by"] : ["approved", "reason", "by"];
+  if (typeof fields["approved"] !== "boolean") return undefined;
+  if (!Object.keys(fields).every((name) => allowed.includes(name))) return undefined;
+  if (![fields["reason"], fields["by"]].every((text) => text === undefined || typeof text === "string")) return undefined;
+  const edit = fields["editedArgs"];
+  if (edit !== undefined && (typeof edit !== "object" || edit === null || Array.isArray(edit))) return undefined;
+  // The checks above are the type: every allowed field was tested, no other field is there.
+  const plain = Object.fromEntries(Object.keys(fields).map((name) => [name, fields[name]]));
+  return isJson(plain) ? (jsonCopy(plain) as DecisionFields) : undefined;
+}
+
+function present<T extends object>(options: T): Partial<T> {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Partial<T>;
+}
+
+function brand(candidate: object): ApprovalDecision {
+  const fields = parseDecision(candidate);
+  if (fields === undefined) {
+    throw new ToolUsageError("a decision takes JSON only: editedArgs is an object of JSON values, reason and by are text");
+  }
+  return Object.freeze(Object.defineProperty({ ...fields }, BRAND, { value: true })) as ApprovalDecision;
+}

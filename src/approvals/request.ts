@@ -1,0 +1,91 @@
+// `ApprovalRequest`: exactly what a reviewer sees, and its binding (one hash over all of it).
+// Owns the shape; does not know who asks or how an answer travels.
+//   R1  everything that is shown is hashed, everything that is hashed is shown
+//   R2  nothing that changes on a re-run is part of it (the time of asking is beside it, not in it)
+
+import { isJson, type JsonObject } from "../crypto/canonical-json.js";
+import { digest } from "../crypto/digest.js";
+import type { Effects } from "../tools/spec.js";
+
+/** What became of the attempt before: set when a used answer's outcome is not known. */
+export interface PreviousAttempt {
+  readonly outcome: "unknown";
+  /** Milliseconds since the epoch. */
+  readonly claimedAt: number;
+}
+
+/** The request a human decides about. Plain JSON; show all of it. */
+export interface ApprovalRequest {
+  readonly v: 1;
+  readonly kind: "tool" | "gate";
+  readonly runId: string;
+  readonly threadId: string | null;
+  /** The visit of the node that asks: thread and checkpoint namespace in LangGraph, the run id elsewhere. */
+  readonly taskRun: readonly string[];
+  readonly tool: string;
+  readonly description: string;
+  readonly effects: Effects;
+  /** Of the tool's name, schema, effects and version: a changed tool is another request. */
+  readonly definitionDigest: string;
+  /** The parsed arguments: what runs if this is approved without an edit. */
+  readonly arguments: JsonObject;
+  readonly callId: string;
+  /** How many answers this call has used before. */
+  readonly generation: number;
+  /** The principal when it was asked. */
+  readonly requestedBy: string | null;
+  /** Milliseconds since the epoch; `null`: never. */
+  readonly expiresAt: number | null;
+  /** The binding of the request this one replaces. */
+  readonly supersedes: string | null;
+  readonly previousAttempt: PreviousAttempt | null;
+}
+
+/** SHA-256 (hex) over everything in the request; also its id in stores. Distinct requests have distinct bindings. */
+export function bindingOf(request: ApprovalRequest): string {
+  return digest("agent-adapter/binding/v1", request);
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === "string";
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isPlain = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const FIELDS: Readonly<Record<keyof ApprovalRequest, (value: unknown) => boolean>> = {
+  v: (value) => value === 1,
+  kind: (value) => value === "tool" || value === "gate",
+  runId: isText,
+  threadId: isTextOrNull,
+  taskRun: (value) => Array.isArray(value) && value.every(isText),
+  tool: isText,
+  description: isText,
+  effects: (value) => value === "read" || value === "write" || value === "destructive",
+  definitionDigest: isText,
+  arguments: isPlain,
+  callId: isText,
+  generation: isCount,
+  requestedBy: isTextOrNull,
+  expiresAt: (value) => value === null || isCount(value),
+  supersedes: isTextOrNull,
+  previousAttempt: (value) => value === null || isPreviousAttempt(value),
+};
+
+function isPreviousAttempt(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = Object.entries(value);
+  return (
+    fields.length === 2 &&
+    fields.every(([name, entry]) => (name === "outcome" ? entry === "unknown" : name === "claimedAt" && isCount(entry)))
+  );
+}
+
+/** Is this exactly a request of version 1: every field, no other field, all of it JSON? */
+export function isApprovalRequest(value: unknown): value is ApprovalRequest {
+  if (typeof value !== "object" || value === null || !isJson(value)) return false;
+  const names = Object.keys(value);
+  const expected = Object.entries(FIELDS);
+  const fields: Readonly<Record<string, unknown>> = { ...value };
+  return (
+    names.length === expected.length && expected.every(([name, fits]) => Object.hasOwn(fields, name) && fits(fields[name]))
+  );
+}
