@@ -1,0 +1,85 @@
+// Sealed envelopes: JSON that may lie open in a checkpointer and still cannot be read, changed, moved or made by others.
+// Owns the text `v1.<keyId>.<base64url(iv|tag|ciphertext)>`; what is sealed, and for which owner, is the caller's.
+import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from "node:crypto";
+import { FlowError } from "../errors.js";
+import { canonicalJson, orderedJson, type JsonValue } from "./canonical-json.js";
+import { PROCESS_KEY_ID, sealKeys, type KeyRing } from "./keys.js";
+
+/** What an envelope is; one of another purpose does not open. */
+export type SealPurpose = "ask" | "spent" | "done" | "checkpoint";
+
+/** Where an envelope belongs: it opens for exactly this purpose and owner (run, task run, fingerprint, ...). */
+export interface SealContext {
+  readonly purpose: SealPurpose;
+  readonly owner: JsonValue;
+}
+
+const CIPHER = "aes-256-gcm";
+const LABEL = "agent-adapter/seal/v1";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION = /^v\d{1,9}\./;
+const ENVELOPE = /^v1\.([0-9a-f]{8}|process)\.([A-Za-z0-9_-]+)$/;
+
+const MALFORMED = "sealed state is malformed; nothing was run";
+const OTHER_VERSION = "sealed state has a format this version does not know; update agent-adapter";
+const UNKNOWN_KEY = "sealed under a key that is not here; put the older secret behind the current one";
+const PROCESS_KEY = "sealed by a process without a shared secret; set `secret`";
+const NOT_GENUINE = "sealed state was changed, or was made for another run or purpose; nothing was run";
+
+/** Seals a JSON value with the current key; member order is kept. Throws `NotJson`. */
+export function seal(ring: KeyRing, context: SealContext, value: JsonValue): string {
+  const keyId = ring.currentId;
+  const [key] = sealKeys(ring, keyId, context.purpose);
+  // The current key is always on its ring.
+  if (key === undefined) throw new FlowError(UNKNOWN_KEY);
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(bound(context));
+  const body = [cipher.update(orderedJson(value), "utf8"), cipher.final()];
+  return `v1.${keyId}.${Buffer.concat([iv, cipher.getAuthTag(), ...body]).toString("base64url")}`;
+}
+
+/** The sealed value, fresh each time. Throws `FlowError` when it is not exactly what was sealed here for this owner. */
+export function openSeal(ring: KeyRing, context: SealContext, text: unknown): JsonValue {
+  const { keyId, bytes } = parseEnvelope(text);
+  const keys = sealKeys(ring, keyId, context.purpose);
+  const aad = bound(context);
+  for (const key of keys) {
+    const plain = decrypt(key, aad, bytes);
+    if (plain === undefined) continue;
+    // Authentic, so it is the JSON that `seal` wrote.
+    const value: JsonValue = JSON.parse(plain);
+    return value;
+  }
+  // Another process and a changed byte look the same under a random key; the cure is the same too.
+  if (keyId === PROCESS_KEY_ID) throw new FlowError(PROCESS_KEY);
+  throw new FlowError(keys.length === 0 ? UNKNOWN_KEY : NOT_GENUINE);
+}
+
+function bound({ purpose, owner }: SealContext): Buffer {
+  return Buffer.from(canonicalJson([LABEL, purpose, owner]), "utf8");
+}
+
+function parseEnvelope(text: unknown): { readonly keyId: string; readonly bytes: Buffer } {
+  if (typeof text !== "string") throw new FlowError(MALFORMED);
+  const [, keyId, body] = ENVELOPE.exec(text) ?? [];
+  if (keyId === undefined || body === undefined) {
+    throw new FlowError(VERSION.test(text) && !text.startsWith("v1.") ? OTHER_VERSION : MALFORMED);
+  }
+  const bytes = Buffer.from(body, "base64url");
+  // One spelling only: Node ignores stray bits at the end.
+  if (bytes.length <= IV_BYTES + TAG_BYTES || bytes.toString("base64url") !== body) throw new FlowError(MALFORMED);
+  return { keyId, bytes };
+}
+
+function decrypt(key: KeyObject, aad: Buffer, bytes: Buffer): string | undefined {
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(aad).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  const plain = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([plain, decipher.final()]).toString("utf8");
+  } catch {
+    // `final` throws for one reason only: the tag does not fit. Its message is OpenSSL's and says nothing more.
+    return undefined;
+  }
+}
