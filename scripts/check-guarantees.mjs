@@ -15,7 +15,7 @@ import { isMain, rootFromArguments } from "./support/command.mjs";
 
 const TABLE = "docs/guarantees.md";
 const PINS = "scripts/guarantees.json";
-const MILESTONES = [
+const MILESTONES = new Set([
   "foundation",
   "executor",
   "stores",
@@ -25,7 +25,7 @@ const MILESTONES = [
   "agents",
   "attack kit",
   "speed",
-];
+]);
 const REFERENCE = /^[A-Z]\d{1,2}(?:\/[a-z0-9-]+)?$/;
 // Bug reports have two digits (B01); promises have none that start with B. They are cited the same way and not checked here.
 const BUG_REPORT = /^B\d\d$/;
@@ -137,7 +137,7 @@ function tableProblems(rows, pins) {
     ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${name}: two rows`),
     ...split.map(({ id }) => `${id}: has other parts, so this row needs a part too`),
     ...rows.flatMap((row) => [
-      ...(MILESTONES.includes(row.milestone) ? [] : [`${nameOf(row)}: unknown milestone "${row.milestone}"`]),
+      ...(MILESTONES.has(row.milestone) ? [] : [`${nameOf(row)}: unknown milestone "${row.milestone}"`]),
       ...(["yes", "no"].includes(row.delivered) ? [] : [`${nameOf(row)}: delivered is "yes" or "no"`]),
       ...(row.promise === "" ? [`${nameOf(row)}: no promise`] : []),
     ]),
@@ -188,7 +188,7 @@ export function checkRepository(root) {
   const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .map((name) => join("test", name))
     .filter((name) => /\.test(-d)?\.ts$/.test(name))
-    .sort();
+    .toSorted();
   return checkGuarantees({
     table: readFileSync(join(root, TABLE), "utf8"),
     pins: JSON.parse(readFileSync(join(root, PINS), "utf8")),
@@ -209,7 +209,12 @@ function main() {
   );
   if (!process.argv.includes("--uncited")) return;
   const cited = new Set(citations.map(({ reference }) => reference));
-  console.log(`without a citing test: ${rows.map(nameOf).filter((name) => !cited.has(name)).join(" ")}`);
+  console.log(
+    `without a citing test: ${rows
+      .map(nameOf)
+      .filter((name) => !cited.has(name))
+      .join(" ")}`,
+  );
 }
 
 if (isMain(import.meta.url)) main();

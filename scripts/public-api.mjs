@@ -45,25 +45,38 @@ export function readSurface(file) {
  * @param {ts.Statement} statement
  * @param {Reading} reading
  */
-function readStatement(statement, { surface, problems }) {
-  if (ts.isExportDeclaration(statement)) {
-    if (statement.exportClause === undefined || ts.isNamespaceExport(statement.exportClause)) {
-      problems.push(`\`${statement.getText()}\`: name every export`);
-      return;
-    }
-    for (const { name, isTypeOnly } of statement.exportClause.elements) {
-      if (name.text === "default") problems.push("a default export");
-      (statement.isTypeOnly || isTypeOnly ? surface.types : surface.values).push(name.text);
-    }
-  } else if (ts.isExportAssignment(statement)) {
-    problems.push("a default export");
-  } else if (ts.canHaveModifiers(statement)) {
-    const modifiers = (ts.getModifiers(statement) ?? []).map(({ kind }) => kind);
-    if (!modifiers.includes(ts.SyntaxKind.ExportKeyword)) return;
-    if (modifiers.includes(ts.SyntaxKind.DefaultKeyword)) problems.push("a default export");
-    const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
-    (isType ? surface.types : surface.values).push(...declaredNames(statement));
+function readStatement(statement, reading) {
+  if (ts.isExportDeclaration(statement)) readExportList(statement, reading);
+  else if (ts.isExportAssignment(statement)) reading.problems.push("a default export");
+  else if (ts.canHaveModifiers(statement)) readDeclaration(statement, reading);
+}
+
+/**
+ * @param {ts.ExportDeclaration} statement
+ * @param {Reading} reading
+ */
+function readExportList(statement, { surface, problems }) {
+  const list = statement.exportClause;
+  if (list === undefined || ts.isNamespaceExport(list)) {
+    problems.push(`\`${statement.getText()}\`: name every export`);
+    return;
   }
+  for (const { name, isTypeOnly } of list.elements) {
+    if (name.text === "default") problems.push("a default export");
+    (statement.isTypeOnly || isTypeOnly ? surface.types : surface.values).push(name.text);
+  }
+}
+
+/**
+ * @param {ts.Statement & ts.HasModifiers} statement
+ * @param {Reading} reading
+ */
+function readDeclaration(statement, { surface, problems }) {
+  const modifiers = new Set(ts.getModifiers(statement)?.map(({ kind }) => kind));
+  if (!modifiers.has(ts.SyntaxKind.ExportKeyword)) return;
+  if (modifiers.has(ts.SyntaxKind.DefaultKeyword)) problems.push("a default export");
+  const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
+  (isType ? surface.types : surface.values).push(...declaredNames(statement));
 }
 
 /**
@@ -71,7 +84,8 @@ function readStatement(statement, { surface, problems }) {
  * @returns {string[]}
  */
 function declaredNames(statement) {
-  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.map(({ name }) => name.getText());
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
   const { name } = /** @type {{ name?: ts.Identifier }} */ (/** @type {unknown} */ (statement));
   return name === undefined ? [] : [name.text];
 }

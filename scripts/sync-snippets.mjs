@@ -21,7 +21,7 @@ export function pages(root) {
   const docs = existsSync(join(root, "docs"))
     ? readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((name) => join("docs", name))
     : [];
-  return [...top, ...docs.filter((name) => name.endsWith(".md") && !name.includes("node_modules"))].sort();
+  return [...top, ...docs.filter((name) => name.endsWith(".md") && !name.includes("node_modules"))].toSorted();
 }
 
 /**
