@@ -75,7 +75,7 @@ test("the tarball holds dist and src of every entry point, and neither tests nor
     if (name === "./package.json") continue;
     for (const target of Object.values(conditions)) expect(packed.files).toContain(target.replace("./", ""));
   }
-  const folders = new Set(packed.files.map((path) => path.split("/")[0]));
+  const folders = new Set(packed.files.map((path) => path.replace(/\/.*/, "")));
   expect([...folders].toSorted()).toEqual(["LICENSE", "README.md", "dist", "package.json", "src"]);
 });
 

@@ -1,0 +1,28 @@
+// The line that a CI run ends with.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { repository, temporaryCopy } from "../support/temporary-copy.js";
+
+const report = (passed: number, failed: number, skipped: number) =>
+  JSON.stringify({ numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped, numTodoTests: 0 });
+
+function count(failedSteps: number, ...codes: readonly number[]): { line: string; status: number | null } {
+  const root = temporaryCopy([], { "0.json": report(10, 0, 1), "1.json": report(7, 2, 0) });
+  const runs = codes.map((code, index) => `run ${index}=${code}=${join(root, `${index}.json`)}`);
+  const command = [join(repository, ".ci/count.mjs"), String(failedSteps), ...runs];
+  const { stdout, status } = spawnSync(process.execPath, command, { encoding: "utf8" });
+  return { line: stdout.trimEnd().split("\n").at(-1) ?? "", status };
+}
+
+test("the line is the sum of the runs", () => {
+  expect(count(0, 0)).toEqual({ line: "10 passed, 0 failed, 1 skipped", status: 0 });
+  expect(count(0, 0, 1)).toEqual({ line: "17 passed, 2 failed, 1 skipped", status: 1 });
+});
+
+test("a failed step, a run that failed without a failed test and a missing report are failures", () => {
+  expect(count(1, 0)).toEqual({ line: "10 passed, 1 failed, 1 skipped", status: 1 });
+  expect(count(0, 1)).toEqual({ line: "10 passed, 1 failed, 1 skipped", status: 1 });
+  expect(count(0, 0, 1, 1)).toEqual({ line: "17 passed, 3 failed, 1 skipped", status: 1 });
+  expect(count(1)).toEqual({ line: "0 passed, 1 failed, 0 skipped", status: 1 });
+});
