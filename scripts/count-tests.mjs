@@ -1,4 +1,4 @@
-// The last line of a CI run: the sum of vitest's json reports. Each argument after the number of failed steps is one run,
+// The last line of .ci/run: the sum of vitest's json reports. Each argument after the number of failed steps is one run,
 // `name=exit code=report file`; a run that failed without a failed test (or left no report) counts as one failure.
 import { readFileSync } from "node:fs";
 

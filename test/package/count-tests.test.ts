@@ -10,7 +10,7 @@ const report = (passed: number, failed: number, skipped: number) =>
 function count(failedSteps: number, ...codes: readonly number[]): { line: string; status: number | null } {
   const root = temporaryCopy([], { "0.json": report(10, 0, 1), "1.json": report(7, 2, 0) });
   const runs = codes.map((code, index) => `run ${index}=${code}=${join(root, `${index}.json`)}`);
-  const command = [join(repository, ".ci/count.mjs"), String(failedSteps), ...runs];
+  const command = [join(repository, "scripts/count-tests.mjs"), String(failedSteps), ...runs];
   const { stdout, status } = spawnSync(process.execPath, command, { encoding: "utf8" });
   return { line: stdout.trimEnd().split("\n").at(-1) ?? "", status };
 }
