@@ -1,0 +1,184 @@
+// From what a model, a program or a reviewer sent to what runs, or a typed refusal; and results through `outputSchema`.
+// I1: the schema sees a private copy, once. I2: what comes out is deep-frozen, so that all who look see one value.
+// I3: raw arguments are always a JSON object within the limits; nothing is repaired or replaced by `{}`.
+
+import { NotJson, orderedJson, sameJson, type JsonLimits, type JsonObject } from "../crypto/canonical-json.js";
+import { ToolArgsInvalid, ToolFailed, ToolUsageError } from "../errors.js";
+import { issuesText, notJsonText, type Issue } from "./issues.js";
+import { isObject } from "./json-schema.js";
+import { isThenable, type CompiledInput, type CompiledSchema, type Verdict } from "./schema.js";
+import type { ArgumentParsing } from "./spec.js";
+import { unsafeIntegerPath } from "./unsafe-numbers.js";
+
+/** The parsing half of a spec. */
+export function argumentParsing(tool: string, input: CompiledInput, output?: CompiledSchema): ArgumentParsing {
+  const parser = new ArgumentParser(tool, input);
+  return {
+    parseArguments: (raw, limits) => parser.parse(raw, limits),
+    assertFixedPoint: async (parsed, limits) => {
+      const copy = parser.fixedPointCopy(parsed, limits);
+      let again: unknown;
+      try {
+        again = await parser.parse(copy, limits);
+      } catch (error) {
+        if (error instanceof ToolArgsInvalid) throw parser.notFixed(error);
+        throw error;
+      }
+      if (!sameJson(parsed, again)) throw parser.notFixed();
+    },
+    parseEditedArguments: async (edited, limits) => {
+      const parsed = await parser.parse(edited, limits);
+      const again = await parser.parse(parsed, limits);
+      return parser.settledEdit(parsed, again);
+    },
+    parseEditedArgumentsSync: (edited, limits) => {
+      const parsed = parser.parseSync(edited, limits);
+      return parser.settledEdit(parsed, parser.parseSync(parsed, limits));
+    },
+    parseResult: async (value) => (output === undefined ? value : parsedResult(tool, output, value)),
+  };
+}
+
+class ArgumentParser {
+  readonly #tool: string;
+  readonly #input: CompiledInput;
+
+  constructor(tool: string, input: CompiledInput) {
+    this.#tool = tool;
+    this.#input = input;
+  }
+
+  async parse(raw: unknown, limits: JsonLimits): Promise<unknown> {
+    const value = this.#checkedCopy(raw, limits);
+    let verdict: Verdict;
+    try {
+      verdict = await this.#input.validate(value);
+    } catch (error) {
+      throw this.#schemaThrew(error);
+    }
+    return this.#accepted(verdict, value);
+  }
+
+  parseSync(raw: unknown, limits: JsonLimits): unknown {
+    const value = this.#checkedCopy(raw, limits);
+    let verdict: Verdict | PromiseLike<Verdict>;
+    try {
+      verdict = this.#input.validate(value);
+    } catch (error) {
+      throw this.#schemaThrew(error);
+    }
+    if (!isThenable(verdict)) return this.#accepted(verdict, value);
+    // Nobody waits for it, so its failure must not end the process.
+    verdict.then(undefined, () => undefined);
+    throw new ToolUsageError(
+      `tool "${this.#tool}": inputSchema only validates asynchronously, which is not possible here: move the asynchronous check into execute`,
+      { tool: this.#tool },
+    );
+  }
+
+  /** Parsed arguments must be JSON to be shown, hashed and kept. */
+  fixedPointCopy(parsed: unknown, limits: JsonLimits): unknown {
+    try {
+      return JSON.parse(orderedJson(parsed, limits));
+    } catch (error) {
+      if (!(error instanceof NotJson)) throw error;
+      // Too deep or too large is the caller's doing; the rest is what the schema made.
+      if (error.reason === "depth" || error.reason === "bytes") throw this.#invalid(this.#notJson(error));
+      throw this.notFixed(error);
+    }
+  }
+
+  notFixed(cause?: unknown): ToolUsageError {
+    const message = `tool "${this.#tool}" asks for approval, but its inputSchema does not parse its own output to the same JSON: move the transform into execute`;
+    return new ToolUsageError(message, { tool: this.#tool, cause });
+  }
+
+  settledEdit(parsed: unknown, again: unknown): unknown {
+    if (sameJson(parsed, again)) return parsed;
+    throw this.#invalid("the schema changes the edited value when it is parsed again");
+  }
+
+  #checkedCopy(raw: unknown, limits: JsonLimits): JsonObject {
+    if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
+      throw this.#invalid("they must be a JSON object");
+    }
+    let value: unknown;
+    try {
+      // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
+      value = JSON.parse(orderedJson(raw, limits));
+    } catch (error) {
+      if (error instanceof NotJson) throw this.#invalid(this.#notJson(error));
+      throw error;
+    }
+    if (!isObject(value)) throw this.#invalid("they must be a JSON object");
+    // After a checkpoint read such a key would be the prototype of what a human approved.
+    if (hasProtoKey(value)) throw this.#invalid('a member is called "__proto__"');
+    const path = unsafeIntegerPath(value, this.#input.jsonSchema);
+    if (path !== undefined) throw this.#refused([{ path, reason: "is an unsafe integer (beyond 2^53 - 1)" }], value);
+    return value;
+  }
+
+  #accepted(verdict: Verdict, value: unknown): unknown {
+    if (!verdict.ok) throw this.#refused(verdict.issues, value);
+    return frozenCopy(verdict.value, new Map());
+  }
+
+  #notJson(error: NotJson): string {
+    return notJsonText(error, this.#input.names);
+  }
+
+  #refused(issues: readonly Issue[], value: unknown): ToolArgsInvalid {
+    return this.#invalid(issuesText(issues, value, this.#input.names));
+  }
+
+  #invalid(why: string): ToolArgsInvalid {
+    return new ToolArgsInvalid(`arguments of tool "${this.#tool}" are not valid: ${why}`, { tool: this.#tool });
+  }
+
+  #schemaThrew(cause: unknown): ToolUsageError {
+    const message = `tool "${this.#tool}": inputSchema threw instead of reporting issues; see the cause`;
+    return new ToolUsageError(message, { tool: this.#tool, cause });
+  }
+}
+
+async function parsedResult(tool: string, output: CompiledSchema, value: unknown): Promise<unknown> {
+  let verdict: Verdict;
+  try {
+    verdict = await output.validate(value);
+  } catch (cause) {
+    throw new ToolFailed(`tool "${tool}": outputSchema threw instead of reporting issues; see the cause`, {
+      tool,
+      cause,
+    });
+  }
+  if (verdict.ok) return verdict.value;
+  const why = issuesText(verdict.issues, value, output.names);
+  throw new ToolFailed(`tool "${tool}" returned a result that does not fit its outputSchema: ${why}`, { tool });
+}
+
+function hasProtoKey(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, "__proto__") || Object.values(value).some(hasProtoKey);
+}
+
+/**
+ * Copies and freezes plain objects and arrays at every depth; what a schema made of a class is left as it is. A copy,
+ * because a schema may hand out objects that it keeps (shared defaults).
+ */
+function frozenCopy(value: unknown, done: Map<object, object>): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const known = done.get(value);
+  if (known !== undefined) return known;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isArray = Array.isArray(value) && prototype === Array.prototype;
+  if (!isArray && prototype !== Object.prototype && prototype !== null) return value;
+  const copy: object = isArray ? [] : prototype === null ? Object.create(null) : {};
+  done.set(value, copy);
+  for (const key of Reflect.ownKeys(value)) {
+    // The length of an array is its own and not enumerable.
+    if (!Object.prototype.propertyIsEnumerable.call(value, key)) continue;
+    const member = frozenCopy(Reflect.get(value, key), done);
+    Object.defineProperty(copy, key, { value: member, enumerable: true, writable: true, configurable: true });
+  }
+  return Object.freeze(copy);
+}
