@@ -58,7 +58,10 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** The state of one walk; `path` and `parents` are valid below `depth` only, so that nothing is popped. */
+/**
+ * The state of one walk. `path` and `parents` are valid below `depth` only, and every container sets `depth` before it
+ * writes a member, so that nothing is popped.
+ */
 interface Walk {
   readonly sorted: boolean;
   readonly maxDepth: number;
@@ -164,9 +167,7 @@ function containerText(value: object, walk: Walk): string {
   if (depth >= walk.maxDepth) throw notJson("depth", walk);
   spend(2, walk);
   walk.parents[depth] = value;
-  const text = Array.isArray(value) ? arrayText(value, walk) : objectText(value, walk);
-  walk.depth = depth;
-  return text;
+  return Array.isArray(value) ? arrayText(value, walk) : objectText(value, walk);
 }
 
 function arrayText(items: readonly unknown[], walk: Walk): string {
@@ -199,7 +200,6 @@ function objectText(object: object, walk: Walk): string {
     if (text !== "{") text += comma(walk);
     text += `${stringText(key, walk)}${colon(walk)}${valueText(value, walk)}`;
   }
-  walk.depth = depth;
   return `${text}}`;
 }
 

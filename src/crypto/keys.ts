@@ -84,8 +84,9 @@ export class KeyRing {
     return this.#keys.some((key) => key.id === keyId);
   }
 
-  /** The same keys in the same order? */
+  /** The same keys in the same order? A ring of another copy of the package cannot be compared: false. */
   sameAs(other: KeyRing): boolean {
+    if (!(#keys in other)) return false;
     const theirs = other.#keys;
     if (theirs.length !== this.#keys.length) return false;
     return this.#keys.every((key, i) => key.id === theirs[i]?.id && key.secret.equals(theirs[i].secret));

@@ -364,6 +364,7 @@ describe("limits", () => {
     const deep = nested(100_000);
     expect(refusal(deep).reason).toBe("depth");
     expect(refusal(deep, { maxDepth: Infinity, maxBytes: Infinity }).reason).toBe("depth");
+    expect(isJson(nested(1001), { maxDepth: Infinity, maxBytes: Infinity })).toBe(false);
     expect(isJson(nested(1000), { maxDepth: Infinity, maxBytes: Infinity })).toBe(true);
     expect(jsonCopy(nested(1000), { maxDepth: Infinity, maxBytes: Infinity })).toEqual(nested(1000));
   });

@@ -2,7 +2,7 @@
 // older keys verify; nobody can make verify throw.
 import { inspect } from "node:util";
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { digest } from "../../../src/crypto/digest.js";
 import { KeyRing, type Secrets } from "../../../src/crypto/keys.js";
 import { isAgentAdapterError } from "../../../src/errors.js";
@@ -87,6 +87,16 @@ describe("the ring of a process", () => {
     expect(first.currentId).toBe("process");
     expect([first.perProcess, ring(NEW).perProcess]).toEqual([true, false]);
     expect(second.verify("mark", LABEL, [1], first.sign("mark", LABEL, [1]))).toBe(true);
+  });
+
+  test("two copies of the package share it", async () => {
+    const here = KeyRing.forProcess();
+    vi.resetModules();
+    const copy = await import("../../../src/crypto/keys.js");
+    expect(copy.KeyRing).not.toBe(KeyRing);
+    const signed = copy.KeyRing.forProcess().sign("mark", LABEL, [1]);
+    expect(here.verify("mark", LABEL, [1], signed)).toBe(true);
+    expect(here.sameAs(copy.KeyRing.forProcess())).toBe(false);
   });
 
   test("its key lies on globalThis, unlisted, unreadable and not replaceable", () => {
