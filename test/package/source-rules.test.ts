@@ -1,6 +1,6 @@
 // What every file of src looks like, checked on the syntax tree and not by the linter, so that a disable comment is no way out:
 // a header comment, at most 300 code lines, no `any`, no `!`, no `export *`, no default export, no switched off compiler,
-// no clock and no randomness outside their ports, no lint rule switched off for a whole file or without a reason.
+// no cast without a comment that says why it holds (schema.ts is the border where casts live), no clock and no randomness outside their ports, no lint rule switched off for a whole file or without a reason.
 import ts from "typescript";
 import { expect, test } from "vitest";
 import { codeLines, nodesOf, sourceFiles, type SourceFile } from "../support/source-files.js";
@@ -18,6 +18,16 @@ function nodeFault(node: ts.Node): string | undefined {
   return node.exportClause === undefined || ts.isNamespaceExport(node.exportClause) ? "export *" : undefined;
 }
 
+/** `as const` is no cast. A comment counts on the lines of the cast and the one above. */
+function isUnexplainedCast(node: ts.Node, { path, text }: SourceFile): boolean {
+  if (path === "src/tools/schema.ts" || !(ts.isAsExpression(node) || ts.isTypeAssertionExpression(node))) return false;
+  if (ts.isConstTypeReference(node.type)) return false;
+  const source = node.getSourceFile();
+  const [first, last] = [node.getStart(), node.end].map((at) => source.getLineAndCharacterOfPosition(at).line);
+  const lines = text.split("\n").slice(Math.max(0, (first ?? 0) - 1), (last ?? 0) + 1);
+  return !lines.some((line) => /(^|\s)\/\/ \S|\*\/\s*$/.test(line));
+}
+
 const TEXT_FAULTS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ["no header comment", /^(?!\/\/ \S)/],
   ["compiler switched off", /@ts-(ignore|expect-error|nocheck)/],
@@ -28,7 +38,11 @@ const TEXT_FAULTS: readonly (readonly [string, RegExp, RegExp?])[] = [
 ];
 
 function faultsOf(file: SourceFile): string[] {
-  const faults = nodesOf(file).flatMap((node) => nodeFault(node) ?? []);
+  const nodes = nodesOf(file);
+  const faults = nodes.flatMap((node) => nodeFault(node) ?? []);
+  for (const cast of nodes.filter((node) => isUnexplainedCast(node, file))) {
+    faults.push(`a cast without a comment that says why it holds: ${cast.getText()}`);
+  }
   for (const [fault, pattern, allowed] of TEXT_FAULTS) {
     if (pattern.test(file.text) && allowed?.test(file.path) !== true) faults.push(fault);
   }
@@ -44,7 +58,8 @@ test("every source file keeps the rules", () => {
 
 test.each([
   ["any", "// Owns x.\nexport const a: any = 1;"],
-  ["any", "// Owns x.\nexport const a = b as any;"],
+  ["any", "// Owns x.\nexport const a = b as any; // sure"],
+  ["a cast without a comment that says why it holds: b as C", "// Owns x.\n\nexport const a = b as C;"],
   ["non-null !", "// Owns x.\nexport const a = b!.c;"],
   ["export *", '// Owns x.\nexport * from "./b.js";'],
   ["export *", '// Owns x.\nexport * as b from "./b.js";'],
@@ -66,6 +81,10 @@ test("does not mind comments, blank lines and what only looks alike", () => {
   const text = `// Owns x; never uses any of it.\n\n${"// more\n\n".repeat(400)}
     switch (a) { default: f(!b); }
     // oxlint-disable-next-line no-console -- the reason
-    f();`;
+    f();
+    const a = [1] as const;
+    // JSON.parse gave it.
+    const b = a as C;
+    const d = a as D; // made above`;
   expect(faultsOf({ path: "src/tools/x.ts", text })).toEqual([]);
 });
