@@ -88,3 +88,10 @@ test("does not mind comments, blank lines and what only looks alike", () => {
     const d = a as D; // made above`;
   expect(faultsOf({ path: "src/tools/x.ts", text })).toEqual([]);
 });
+
+test("L7: LangGraph's internal keys are named in one file", () => {
+  const internal = /__pregel_|\bcheckpoint_map\b/;
+  const home = "src/integrations/langgraph/pregel-internals.ts";
+  const naming = sourceFiles(repository).filter(({ path, text }) => path !== home && internal.test(text));
+  expect(naming.map(({ path }) => path)).toEqual([]);
+});

@@ -1,5 +1,6 @@
-// The line that a CI run ends with.
+// The CI run: the line it ends with, and the versions it runs on.
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository, temporaryCopy } from "../support/temporary-copy.js";
@@ -25,4 +26,15 @@ test("a failed step, a run that failed without a failed test and a missing repor
   expect(count(0, 1)).toEqual({ line: "10 passed, 1 failed, 1 skipped", status: 1 });
   expect(count(0, 0, 1, 1)).toEqual({ line: "17 passed, 3 failed, 1 skipped", status: 1 });
   expect(count(1)).toEqual({ line: "0 passed, 1 failed, 0 skipped", status: 1 });
+});
+
+test("L7: the second run is on the lowest versions that the peer ranges allow", () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    peerDependencies: Record<string, string>;
+  };
+  const script = readFileSync(join(repository, ".ci/run"), "utf8");
+  const lowest = (name: string) => new RegExp(`^LOWEST_${name}=(.*)$`, "m").exec(script)?.[1];
+  const floor = (range: string | undefined) => /\d+\.\d+\.\d+/.exec(range ?? "")?.[0];
+  expect(lowest("LANGGRAPH")).toBe(floor(peerDependencies["@langchain/langgraph"]));
+  expect(lowest("LANGCHAIN_CORE")).toBe(floor(peerDependencies["@langchain/core"]));
 });
