@@ -4,7 +4,6 @@
 import { digest } from "../crypto/digest.js";
 import { ToolUsageError } from "../errors.js";
 import { argumentParsing } from "./arguments.js";
-import { withoutAnnotations } from "./json-schema.js";
 import { compileInput, compileOutput } from "./schema.js";
 import type { AnyToolSpec, CallerArguments, Effects, InputSchema, ToolOptions, ToolSpec } from "./spec.js";
 
@@ -30,7 +29,6 @@ export function defineTool<Schema extends InputSchema, Out>(
   const { name, description, effects, idempotent, version, confirm, execute } = settled;
   const input = compileInput(name, settled.inputSchema);
   const output = settled.outputSchema === undefined ? undefined : compileOutput(name, settled.outputSchema);
-  const inputSchema = withoutAnnotations(input.jsonSchema);
   const spec = Object.freeze({
     name,
     description,
@@ -40,7 +38,7 @@ export function defineTool<Schema extends InputSchema, Out>(
     confirm,
     execute,
     inputJsonSchema: input.jsonSchema,
-    definitionDigest: digest("agent-adapter/definition/v1", { name, inputSchema, effects, version }),
+    definitionDigest: digest("agent-adapter/definition/v1", { name, inputSchema: input.covered, effects, version }),
     ...argumentParsing(name, input, output),
   });
   made.add(spec);

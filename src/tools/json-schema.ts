@@ -1,7 +1,7 @@
 // JSON Schema 2020-12 documents as data: where sub-schemas are, what the model is shown, what a digest covers.
 // Owns structure only; validating a value against a document is `schema.ts`.
 
-import type { JsonObject, JsonValue } from "../crypto/canonical-json.js";
+import { sameJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
 
 const ONE = new Set(
   "items contains additionalProperties unevaluatedItems unevaluatedProperties propertyNames not if then else contentSchema".split(
@@ -56,22 +56,25 @@ function without(schema: JsonObject, dropped: (keyword: string) => boolean): Jso
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !dropped(keyword)));
 }
 
-/** Keywords that only describe are left out, as keywords: a property called `title` and a `default` stay. */
-export function withoutAnnotations(schema: JsonValue): JsonValue {
+/** Leaves out keywords, as keywords, at every level: a property called `title` and a `default` stay. */
+export function withoutKeywords(schema: JsonValue, dropped: (keyword: string) => boolean): JsonValue {
   if (!isObject(schema)) return schema;
-  return mapped(
-    without(schema, (keyword) => ANNOTATIONS.has(keyword)),
-    withoutAnnotations,
-  );
+  return mapped(without(schema, dropped), (inner) => withoutKeywords(inner, dropped));
 }
 
-/** Only the keywords in `kept`, at every level. */
-export function onlyKeywords(schema: JsonValue, kept: ReadonlySet<string>): JsonValue {
-  if (!isObject(schema)) return schema;
-  return mapped(
-    without(schema, (keyword) => !kept.has(keyword)),
-    (inner) => onlyKeywords(inner, kept),
-  );
+/** Does the keyword only describe, so that a reviewer's decision does not hang on it? */
+export function isAnnotation(keyword: string): boolean {
+  return ANNOTATIONS.has(keyword);
+}
+
+/** `first` without the defaults that came out otherwise when the same schema was converted again. */
+export function withoutVolatileDefaults(first: JsonValue, second: JsonValue): JsonValue {
+  if (!isObject(first) || !isObject(second)) return first;
+  const again = [...subschemas(second)].map(([, inner]) => inner);
+  const changes = !sameJson(own(first, "default") ?? [], own(second, "default") ?? []);
+  const kept = without(first, (keyword) => changes && keyword === "default");
+  // Both conversions list their members in the same order.
+  return mapped(kept, (inner) => withoutVolatileDefaults(inner, again.shift() ?? inner));
 }
 
 /** Every property name the document declares: what a message may show of a path. */

@@ -3,11 +3,19 @@
 
 import { Validator, type OutputUnit, type Schema } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { jsonCopy, NotJson, type JsonObject } from "../crypto/canonical-json.js";
+import { jsonCopy, NotJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
 import { ToolUsageError } from "../errors.js";
 import { ASSERTING_KEYWORDS, checkJsonSchema } from "./check-json-schema.js";
 import { standardIssues, type Issue } from "./issues.js";
-import { BadSchema, declaredNames, isObject, modelSchema, onlyKeywords } from "./json-schema.js";
+import {
+  BadSchema,
+  declaredNames,
+  isObject,
+  isAnnotation,
+  modelSchema,
+  withoutKeywords,
+  withoutVolatileDefaults,
+} from "./json-schema.js";
 
 /** What a schema says about a value. */
 export type Verdict =
@@ -25,6 +33,8 @@ export interface CompiledSchema {
 /** An input schema, which the model is shown. */
 export interface CompiledInput extends CompiledSchema {
   readonly jsonSchema: JsonObject;
+  /** What the definition digest covers of it. */
+  readonly covered: JsonValue;
 }
 
 // Deep schemas are legitimate where deep arguments are not; what is larger would not fit into a prompt.
@@ -42,14 +52,17 @@ export function compileInput(tool: string, schema: unknown): CompiledInput {
     const validate = standardValidate(props);
     if (validate === undefined) throw unusable(tool, "inputSchema", `it cannot validate; ${STANDARD_HELP}`);
     const jsonSchema = toModelSchema(tool, standardDocument(tool, props), { patterns: false });
-    return { jsonSchema, names: declaredNames(jsonSchema), validate };
+    // A library computes defaults when it converts: a date or an id must not make another definition of every process.
+    const covered = withoutKeywords(jsonSchema, (keyword) => isAnnotation(keyword) || keyword === "default");
+    return { jsonSchema, covered, names: declaredNames(jsonSchema), validate };
   }
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
     throw unusable(tool, "inputSchema", `it must be an object; ${STANDARD_HELP}`);
   }
   const document = plainDocument(tool, schema);
   const jsonSchema = toModelSchema(tool, document, { patterns: true });
-  return { jsonSchema, names: declaredNames(jsonSchema), validate: plainValidate(jsonSchema) };
+  const covered = withoutKeywords(jsonSchema, isAnnotation);
+  return { jsonSchema, covered, names: declaredNames(jsonSchema), validate: plainValidate(jsonSchema) };
 }
 
 /** Checks an `outputSchema` option. */
@@ -102,25 +115,29 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 function standardDocument(tool: string, props: Props): JsonObject {
-  if (typeof props.jsonSchema?.input !== "function") {
-    throw unusable(tool, "inputSchema", `it gives no JSON Schema; ${STANDARD_HELP}`);
-  }
+  const input = props.jsonSchema?.input;
+  if (typeof input !== "function") throw unusable(tool, "inputSchema", `it gives no JSON Schema; ${STANDARD_HELP}`);
   let field: string | undefined;
   // Zod says where it stopped through this option; other libraries say it in their message, or not at all.
   const unrepresentable = (found: { readonly path?: unknown }): "throw" => {
     field ??= fieldName(found.path);
     return "throw";
   };
-  let document: unknown;
-  try {
-    const libraryOptions = props.vendor === "zod" ? { unrepresentable } : undefined;
-    document = props.jsonSchema.input({ target: "draft-2020-12", libraryOptions });
-  } catch (error) {
-    const where = field === undefined ? "" : `field "${field}": `;
-    const why = error instanceof Error ? error.message : "it cannot become JSON Schema";
-    throw unusable(tool, "inputSchema", `${where}${why}; take JSON in and convert it in execute`, error);
-  }
-  return documentCopy(tool, document);
+  const libraryOptions = props.vendor === "zod" ? { unrepresentable } : undefined;
+  const convert = (): JsonObject => {
+    let document: unknown;
+    try {
+      document = input.call(props.jsonSchema, { target: "draft-2020-12", libraryOptions });
+    } catch (error) {
+      const where = field === undefined ? "" : `field "${field}": `;
+      const why = error instanceof Error ? error.message : "it cannot become JSON Schema";
+      throw unusable(tool, "inputSchema", `${where}${why}; take JSON in and convert it in execute`, error);
+    }
+    return documentCopy(tool, document);
+  };
+  const document = convert();
+  // A default that is made anew each time (an id, a time) would make the model send the one it was shown.
+  return documentCopy(tool, withoutVolatileDefaults(document, convert()));
 }
 
 /** The field names in a path through a JSON Schema: `properties/when/items` is `when`. */
@@ -181,7 +198,7 @@ function toModelSchema(tool: string, document: JsonObject, options: { readonly p
 }
 
 function plainValidate(jsonSchema: JsonObject): CompiledSchema["validate"] {
-  const asserting = onlyKeywords(jsonSchema, ASSERTING_KEYWORDS);
+  const asserting = withoutKeywords(jsonSchema, (keyword) => !ASSERTING_KEYWORDS.has(keyword));
   // A private mutable copy, because the validator writes on it.
   const copy: unknown = structuredClone(asserting);
   const validator = new Validator(isChecked(copy) ? copy : false, "2020-12", true);
