@@ -25,6 +25,7 @@ export interface ErrorDetails {
 }
 
 // Shared by every copy of the package in a process, so that `isAgentAdapterError` works across copies.
+// (`Symbol.for` is not typed as unique; the cast says what it is.)
 const BRAND: unique symbol = Symbol.for("agent-adapter/error/v1") as never;
 
 /** The base of every error this package throws. */

@@ -4,6 +4,7 @@
 import { isJson, jsonCopy, type JsonObject } from "../crypto/canonical-json.js";
 import { ToolUsageError } from "../errors.js";
 import type { ToolSpec } from "../tools/spec.js";
+import { hasShape, isObject, isText, type Shape } from "./shape.js";
 
 /** What the human decided, as plain JSON: this is what is signed. */
 export type DecisionFields =
@@ -11,6 +12,7 @@ export type DecisionFields =
   | { readonly approved: false; readonly reason?: string; readonly by?: string };
 
 // A symbol key: JSON, structuredClone and the network drop it, so a parsed body can never pass for a decision.
+// (`Symbol.for` is not typed as unique; the cast says what it is.)
 const BRAND: unique symbol = Symbol.for("agent-adapter/decision/v1") as never;
 
 /** A decision made by `approve` or `deny` in this process. Parsed JSON is not one. */
@@ -54,35 +56,35 @@ export function isApprovalDecision(value: unknown): value is ApprovalDecision {
 
 /** The plain JSON of a decision, or a refusal when it came from anywhere but `approve` and `deny`. */
 export function fieldsOf(decision: ApprovalDecision): DecisionFields {
-  const fields = isApprovalDecision(decision) ? parseDecision({ ...decision, [BRAND]: undefined }) : undefined;
+  const fields = isApprovalDecision(decision) ? parseDecision(decision) : undefined;
   if (fields !== undefined) return fields;
   throw new ToolUsageError("a decision is made by approve() or deny(); parsed JSON is not a decision");
 }
 
+const REMARKS: Shape<Required<Remarks>> = { reason: isText, by: isText };
+const APPROVAL = { approved: (value: unknown) => value === true };
+const DENIAL = { approved: (value: unknown) => value === false };
+
 /** The wire form, checked to the last field; `undefined` when it is anything else. */
 export function parseDecision(value: unknown): DecisionFields | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const fields: Readonly<Record<string, unknown>> = { ...value };
-  const allowed = fields["approved"] === true ? ["approved", "editedArgs", "reason", "by"] : ["approved", "reason", "by"];
-  if (typeof fields["approved"] !== "boolean") return undefined;
-  if (!Object.keys(fields).every((name) => allowed.includes(name))) return undefined;
-  if (![fields["reason"], fields["by"]].every((text) => text === undefined || typeof text === "string")) return undefined;
-  const edit = fields["editedArgs"];
-  if (edit !== undefined && (typeof edit !== "object" || edit === null || Array.isArray(edit))) return undefined;
-  // The checks above are the type: every allowed field was tested, no other field is there.
-  const plain = Object.fromEntries(Object.keys(fields).map((name) => [name, fields[name]]));
+  if (!hasShape(value, APPROVAL, { ...REMARKS, editedArgs: isObject }) && !hasShape(value, DENIAL, REMARKS))
+    return undefined;
+  const plain = Object.fromEntries(Object.entries(value));
+  // The shape is the type: every field was tested and no other is there.
   return isJson(plain) ? (jsonCopy(plain) as DecisionFields) : undefined;
 }
 
-function present<T extends object>(options: T): Partial<T> {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as Partial<T>;
+function present(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 function brand(candidate: object): ApprovalDecision {
   const fields = parseDecision(candidate);
   if (fields === undefined) {
-    throw new ToolUsageError("a decision takes JSON only: editedArgs is an object of JSON values, reason and by are text");
+    throw new ToolUsageError(
+      "a decision takes JSON only: editedArgs is an object of JSON values, reason and by are text",
+    );
   }
+  // The one constructor of the brand.
   return Object.freeze(Object.defineProperty({ ...fields }, BRAND, { value: true })) as ApprovalDecision;
 }

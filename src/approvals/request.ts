@@ -6,6 +6,7 @@
 import { isJson, type JsonObject } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import type { Effects } from "../tools/spec.js";
+import { hasShape, isCount, isObject, isText, isTextOrNull, type Shape } from "./shape.js";
 
 /** What became of the attempt before: set when a used answer's outcome is not known. */
 export interface PreviousAttempt {
@@ -46,12 +47,9 @@ export function bindingOf(request: ApprovalRequest): string {
   return digest("agent-adapter/binding/v1", request);
 }
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isTextOrNull = (value: unknown): boolean => value === null || typeof value === "string";
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-const isPlain = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const PREVIOUS: Shape<PreviousAttempt> = { outcome: (value) => value === "unknown", claimedAt: isCount };
 
-const FIELDS: Readonly<Record<keyof ApprovalRequest, (value: unknown) => boolean>> = {
+const REQUEST: Shape<ApprovalRequest> = {
   v: (value) => value === 1,
   kind: (value) => value === "tool" || value === "gate",
   runId: isText,
@@ -61,31 +59,16 @@ const FIELDS: Readonly<Record<keyof ApprovalRequest, (value: unknown) => boolean
   description: isText,
   effects: (value) => value === "read" || value === "write" || value === "destructive",
   definitionDigest: isText,
-  arguments: isPlain,
+  arguments: isObject,
   callId: isText,
   generation: isCount,
   requestedBy: isTextOrNull,
   expiresAt: (value) => value === null || isCount(value),
   supersedes: isTextOrNull,
-  previousAttempt: (value) => value === null || isPreviousAttempt(value),
+  previousAttempt: (value) => value === null || hasShape(value, PREVIOUS),
 };
-
-function isPreviousAttempt(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const fields = Object.entries(value);
-  return (
-    fields.length === 2 &&
-    fields.every(([name, entry]) => (name === "outcome" ? entry === "unknown" : name === "claimedAt" && isCount(entry)))
-  );
-}
 
 /** Is this exactly a request of version 1: every field, no other field, all of it JSON? */
 export function isApprovalRequest(value: unknown): value is ApprovalRequest {
-  if (typeof value !== "object" || value === null || !isJson(value)) return false;
-  const names = Object.keys(value);
-  const expected = Object.entries(FIELDS);
-  const fields: Readonly<Record<string, unknown>> = { ...value };
-  return (
-    names.length === expected.length && expected.every(([name, fits]) => Object.hasOwn(fields, name) && fits(fields[name]))
-  );
+  return isJson(value) && hasShape(value, REQUEST);
 }

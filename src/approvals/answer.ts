@@ -1,0 +1,90 @@
+// What travels back from a reviewer: a decision bound to one request, dated and signed. Owns signing, parsing, checking.
+// Does not know whether an answer was used; that is the claim's business.
+//   N1  the MAC covers binding, decision (edits included), both dates and the key's id
+//   N2  every check is synchronous (LangGraph validates resume values synchronously) and says one word, never the value
+
+import { canonicalJson, isJson, jsonCopy, NotJson, type JsonLimits } from "../crypto/canonical-json.js";
+import type { KeyRing } from "../crypto/keys.js";
+import { parseDecision, type DecisionFields } from "./decision.js";
+import { hasShape, isCount, isText, type Shape } from "./shape.js";
+
+/** A signed answer as it travels: plain JSON. */
+export interface Answer {
+  readonly binding: string;
+  readonly decision: DecisionFields;
+  /** Milliseconds since the epoch. */
+  readonly signedAt: number;
+  /** Milliseconds since the epoch; judged when the answer is used. */
+  readonly expiresAt: number;
+  readonly keyId: string;
+  /** HMAC-SHA256, base64url. */
+  readonly mac: string;
+}
+
+/** What is wrong with an answer, in one word. */
+export type AnswerCheck = "ok" | "malformed" | "signature" | "expired" | "binding";
+
+/** Everything of an answer but the edited arguments: far more than a reason needs, far less than memory. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** Answer, decision and edit: the levels above edited arguments. */
+const NESTING = 3;
+const ANSWER: Shape<Answer> = {
+  binding: isText,
+  decision: (value) => parseDecision(value) !== undefined,
+  signedAt: isCount,
+  expiresAt: isCount,
+  keyId: isText,
+  mac: isText,
+};
+const LABEL = "agent-adapter/answer/v1";
+
+interface Unsigned {
+  readonly binding: string;
+  readonly decision: DecisionFields;
+  readonly signedAt: number;
+  readonly expiresAt: number;
+}
+
+const covered = (answer: Unsigned, keyId: string) => [
+  answer.binding,
+  { ...answer.decision },
+  answer.signedAt,
+  answer.expiresAt,
+  keyId,
+];
+
+/** Sign under the ring's current key. */
+export function signAnswer(ring: KeyRing, answer: Unsigned): Answer {
+  const { keyId, mac } = ring.sign("answer", LABEL, covered(answer, ring.currentId));
+  return { ...answer, keyId, mac };
+}
+
+/** The answer, when the value has exactly the form of one and is not too large. */
+export function parseAnswer(value: unknown, limits: JsonLimits): Answer | undefined {
+  // One bounded look at the whole before anything of it is read.
+  const bounds = { maxDepth: limits.maxDepth + NESTING, maxBytes: limits.maxBytes + MAX_ANSWER_BYTES };
+  if (!isJson(value, bounds) || !hasShape(value, ANSWER)) return undefined;
+  // The shape is the type: every field was tested and no other is there.
+  const answer = jsonCopy(value) as unknown as Answer;
+  return fits(answer, limits) ? answer : undefined;
+}
+
+/** Is it signed by one of these keys? Constant time; says nothing about dates or which request it is for. */
+export function isSigned(ring: KeyRing, answer: Answer): boolean {
+  return ring.verify("answer", LABEL, covered(answer, answer.keyId), answer);
+}
+
+function fits(answer: Answer, limits: JsonLimits): boolean {
+  const edit = answer.decision.approved ? answer.decision.editedArgs : undefined;
+  try {
+    canonicalJson(
+      { ...answer, decision: { ...answer.decision, editedArgs: undefined } },
+      { maxDepth: 8, maxBytes: MAX_ANSWER_BYTES },
+    );
+    if (edit !== undefined) canonicalJson(edit, limits);
+    return true;
+  } catch (error) {
+    if (error instanceof NotJson) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+// The ask record: one request and what a re-run needs to show it again unchanged. Owns the sealed form.
+// A re-run takes the request and its parsed arguments from here: schema and predicate do not run again, since their
+// results may differ (generated ids, clocks) from what the reviewer was shown.
+
+import type { JsonValue } from "../crypto/canonical-json.js";
+import type { KeyRing } from "../crypto/keys.js";
+import { openSeal, seal } from "../crypto/seal.js";
+import { FlowError } from "../errors.js";
+import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
+import { hasShape, isCount, isText, isWhole, type Shape } from "./shape.js";
+
+/** Where the answer to an ask comes from: the host's resume value, or the port's own store. */
+export type AnswerSource = "resume" | "port";
+
+export interface AskRecord {
+  readonly v: 1;
+  readonly binding: string;
+  readonly request: ApprovalRequest;
+  /** Of the tool's name and the arguments as they came, before the schema: the same call id with others is misuse. */
+  readonly rawDigest: string;
+  /** Milliseconds since the epoch. Shown beside the request, outside the binding. */
+  readonly askedAt: number;
+  readonly source: AnswerSource;
+  /** Which pause of its task run shows it, from 0. */
+  readonly position: number;
+}
+
+/** Make the record of an ask, or move it to the position at which it is shown. */
+export function askRecord(ask: Omit<AskRecord, "v" | "binding" | "position">, position: number): AskRecord {
+  const { request, rawDigest, askedAt, source } = ask;
+  return { v: 1, binding: bindingOf(request), request, rawDigest, askedAt, source, position };
+}
+
+/** Sealed for one task run: moved to another it does not open. */
+export function sealAsk(ring: KeyRing, taskRun: readonly string[], record: AskRecord): string {
+  return seal(ring, { purpose: "ask", owner: [...taskRun] }, askToJson(record));
+}
+
+/**
+ * @throws FlowError when it is missing, tampered with, moved, or under a key this ring does not have
+ */
+export function openAsk(ring: KeyRing, taskRun: readonly string[], sealed: unknown): AskRecord {
+  return askFromJson(openSeal(ring, { purpose: "ask", owner: [...taskRun] }, sealed));
+}
+
+export function askToJson(record: AskRecord): JsonValue {
+  return { ...record, request: { ...record.request, previousAttempt: previousAttempt(record) } };
+}
+
+function previousAttempt({ request }: AskRecord): JsonValue {
+  return request.previousAttempt === null ? null : { ...request.previousAttempt };
+}
+
+const RECORD: Shape<AskRecord> = {
+  v: (value) => value === 1,
+  binding: isText,
+  request: isApprovalRequest,
+  rawDigest: isText,
+  askedAt: isCount,
+  source: (value) => value === "resume" || value === "port",
+  position: isWhole,
+};
+
+/** The seal vouches for who wrote it; this checks that it is of a form this version understands. */
+export function askFromJson(value: unknown): AskRecord {
+  if (!isAskRecord(value)) throw unreadable();
+  return value;
+}
+
+export function isAskRecord(value: unknown): value is AskRecord {
+  // The shape is the type; the binding is computed again.
+  return hasShape(value, RECORD) && bindingOf((value as AskRecord).request) === (value as AskRecord).binding;
+}
+
+function unreadable(): FlowError {
+  return new FlowError("the sealed ask record is not of a version this release can read");
+}

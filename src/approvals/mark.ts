@@ -1,0 +1,52 @@
+// The mark of a used answer, as it is kept beside the task run. Owns the sealed form; writing it is the host's business.
+
+import type { KeyRing } from "../crypto/keys.js";
+import { openSeal, seal } from "../crypto/seal.js";
+import { FlowError } from "../errors.js";
+import { askToJson, isAskRecord, type AskRecord } from "./ask.js";
+import { parseDecision, type DecisionFields } from "./decision.js";
+import { hasShape, isCount, isText, isTextOrNull, type Shape } from "./shape.js";
+
+/** Written before the tool runs: this ask's answer is used up. The mark alone keeps a denial. */
+export interface Mark {
+  readonly v: 1;
+  readonly record: AskRecord;
+  readonly decision: DecisionFields;
+  readonly decidedBy: string | null;
+  /** One per claim attempt: whoever reads back its own token has won. */
+  readonly token: string;
+  /** Which process claimed; another one's mark without an outcome may still be running. */
+  readonly process: string;
+  /** Milliseconds since the epoch. */
+  readonly claimedAt: number;
+}
+
+export function sealMark(ring: KeyRing, taskRun: readonly string[], mark: Mark): string {
+  const value = { ...mark, record: askToJson(mark.record), decision: { ...mark.decision } };
+  return seal(ring, { purpose: "spent", owner: [...taskRun] }, value);
+}
+
+/** @throws FlowError when it does not open here or is of an unknown form */
+export function openMark(ring: KeyRing, taskRun: readonly string[], sealed: unknown): Mark {
+  const value: unknown = openSeal(ring, { purpose: "spent", owner: [...taskRun] }, sealed);
+  if (!isMark(value)) throw unreadable();
+  return value;
+}
+
+const MARK: Shape<Mark> = {
+  v: (value) => value === 1,
+  record: isAskRecord,
+  decision: (value) => parseDecision(value) !== undefined,
+  decidedBy: isTextOrNull,
+  token: isText,
+  process: isText,
+  claimedAt: isCount,
+};
+
+function isMark(value: unknown): value is Mark {
+  return hasShape(value, MARK);
+}
+
+function unreadable(): FlowError {
+  return new FlowError("the sealed mark of a used answer is not of a version this release can read");
+}

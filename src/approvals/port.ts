@@ -1,0 +1,63 @@
+// `ApprovalPort`: where decisions come from. A port says what it knows about one ask; it never pauses, claims or runs
+// anything itself, so that one place (the approve stage) does that for every port.
+
+import type { JsonLimits } from "../crypto/canonical-json.js";
+import type { KeyRing } from "../crypto/keys.js";
+import type { Clock } from "../async/clock.js";
+import type { AnyToolSpec } from "../tools/spec.js";
+import type { AnswerCheck } from "./answer.js";
+import type { AnswerSource } from "./ask.js";
+import type { DecisionFields } from "./decision.js";
+import type { ApprovalRequest } from "./request.js";
+
+/** What an executor tells the ports it is built with. */
+export interface PortHost {
+  /** The executor's root secret, or the per-process one. */
+  readonly keys: KeyRing;
+  readonly clock: Clock;
+  readonly limits: JsonLimits;
+  tool(name: string): AnyToolSpec | undefined;
+}
+
+/** What is shown and what its answer must be bound to. */
+export interface Shown {
+  readonly binding: string;
+  readonly request: ApprovalRequest;
+}
+
+/** What a port says about an ask. */
+export type Verdict =
+  /** Nobody has decided. */
+  | { readonly status: "pending" }
+  /** A decision that may be claimed. */
+  | {
+      readonly status: "decided";
+      readonly decision: DecisionFields;
+      /** The verified approver, else the name the decision claims. */
+      readonly decidedBy: string | undefined;
+      /** No answer to this request is good after this time (ms): its use must be remembered until then. */
+      readonly guardUntil: number;
+      /** Uses up the port's own record, if it has one. Idempotent per token; rejects when another use was first. */
+      consume(token: string): Promise<void>;
+    }
+  /** An answer was there but is no longer good (expired, removed key): ask again. */
+  | { readonly status: "stale" }
+  /** The request ran out before anybody decided. */
+  | { readonly status: "expired" };
+
+/** Where the decisions of an executor come from. */
+export interface ApprovalPort {
+  readonly source: AnswerSource;
+  /** Milliseconds a request may wait for a decision; `null`: for ever. */
+  readonly requestTtlMs: number | null;
+  /** Milliseconds after which a use by another process without an outcome counts as lost. */
+  readonly unknownAfterMs: number;
+  /** The key to seal with when the executor was given no secret. */
+  readonly keys: KeyRing | undefined;
+  /** Called by every executor built with this port. */
+  attach(host: PortHost): void;
+  /** Is this value a genuine answer to what is shown? Synchronous; one word; never throws on hostile input. */
+  verify(shown: Shown, value: unknown): AnswerCheck;
+  /** What is known about this request. `answer`: what the host collected for its binding, unspent. */
+  decide(shown: Shown, answer: unknown): Promise<Verdict>;
+}

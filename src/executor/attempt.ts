@@ -1,0 +1,76 @@
+// `Attempt`: what the stages share about one call. Data only; each field says which stage writes it.
+
+import type { Verdict } from "../approvals/port.js";
+import type { AskRecord } from "../approvals/ask.js";
+import type { RunContext } from "../context/run-context.js";
+import type { JsonObject } from "../crypto/canonical-json.js";
+import { ToolNotFound } from "../errors.js";
+import type { Hook } from "../hooks/hook.js";
+import type { Settled } from "../journal/outcome.js";
+import type { CallEntry } from "../journal/process-state.js";
+import type { TaskRun } from "../journal/task-run.js";
+import type { AnyToolSpec } from "../tools/spec.js";
+import type { ExecutorParts } from "./parts.js";
+import type { OuterCall } from "./scope.js";
+
+export type Decided = Extract<Verdict, { status: "decided" }>;
+
+/** One call on its way through the stages. */
+export interface Attempt {
+  // ---- known from the start
+  readonly parts: ExecutorParts;
+  readonly task: TaskRun;
+  readonly context: RunContext;
+  readonly outer: OuterCall | undefined;
+  readonly name: string;
+  readonly callId: string;
+  readonly raw: unknown;
+  /** Digest of the tool's name and the raw arguments. */
+  readonly rawDigest: string;
+  /** Identifies the call everywhere: digest of task run and call id. */
+  readonly id: string;
+  readonly signal: AbortSignal | undefined;
+  /** `undefined`: no tool has that name. */
+  readonly spec: AnyToolSpec | undefined;
+  readonly call: CallEntry;
+  /** Runs another tool as a part of this call. */
+  readonly runNested: (self: OuterCall, tool: string, args: unknown) => Promise<unknown>;
+
+  // ---- prepare
+  /** replay: the newest request about this call, from whichever attempt */
+  asked: AskRecord | undefined;
+  /** any prepare stage: the call is over before it is performed */
+  settled: Settled | undefined;
+  /** replay: it is over because it was over before; attempts, costs and hooks are not counted again */
+  replayed: boolean;
+  /** validate, hooks, claim: what runs */
+  arguments: unknown;
+  /** hooks */
+  opened: readonly Hook[];
+  /** confirm-rule */
+  needsHuman: boolean;
+
+  // ---- perform
+  /** approve: the request whose answer is used, and the decision */
+  approved: { readonly ask: AskRecord; readonly verdict: Decided } | undefined;
+  /** approve: what the reviewer changed the arguments to */
+  edit: JsonObject | undefined;
+  /** claim */
+  token: string | undefined;
+  /** use-answer: the answer is used up everywhere it had to be */
+  claimed: boolean;
+  /** invoke */
+  attempts: number;
+  durationMs: number;
+}
+
+/** @throws ToolNotFound when no tool has that name */
+export function specOf(attempt: Attempt): AnyToolSpec {
+  if (attempt.spec !== undefined) return attempt.spec;
+  throw new ToolNotFound("there is no tool of that name", { callId: attempt.callId });
+}
+
+/** The names that an error about this call carries. */
+export function about(attempt: Attempt): { readonly tool: string; readonly callId: string } {
+  return { tool: attempt.name, callId: attempt.callId };
+}

@@ -1,0 +1,133 @@
+// `Executor`: runs registered tools. Owns the task runs of plain programs; the order of things is in stages.ts.
+
+import { randomId } from "../crypto/random.js";
+import { ToolUsageError } from "../errors.js";
+import type { RunContext } from "../context/run-context.js";
+import { privateTaskEntry, taskEntry } from "../journal/process-state.js";
+import { plainHost, TaskRun } from "../journal/task-run.js";
+import type { Ledger } from "../ledger/ledger.js";
+import type { Registry } from "../tools/registry.js";
+import type { ToolSpec } from "../tools/spec.js";
+import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
+import { runCall } from "./run-call.js";
+import { runBatch, type CallOutcome } from "./run-many.js";
+import { currentScope, type Scope } from "./scope.js";
+
+export interface ContextOptions {
+  /** Names the run: the same id is the same run, whose finished calls replay. Default: a random one. */
+  readonly runId?: string;
+  readonly threadId?: string;
+  readonly principal?: string;
+  readonly signal?: AbortSignal;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export interface RunOptions {
+  /** Default: the run around the caller, else a new one. */
+  readonly context?: RunContext;
+  /** Stable name of the call within its run. Default: its position among the calls of this tool with these arguments. */
+  readonly callId?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** One call of a batch. */
+export interface BatchCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly callId?: string;
+}
+
+export interface BatchRunOptions {
+  readonly context?: RunContext;
+  readonly concurrency?: number;
+  readonly signal?: AbortSignal;
+}
+
+const PARTS = new WeakMap<Executor, ExecutorParts>();
+
+/** For framework adapters: what the executor is made of. */
+export function partsOf(executor: Executor): ExecutorParts {
+  const parts = PARTS.get(executor);
+  if (parts === undefined) throw new ToolUsageError("not an Executor of this copy of agent-adapter");
+  return parts;
+}
+
+/**
+ * Runs registered tools: arguments checked, hooks called, humans asked, each call once, everything in the ledger.
+ *
+ * @example
+ * const executor = new Executor(registry, { approval: port, secret });
+ * const rate = await executor.run(shippingRate, { item: "laptop" });
+ */
+export class Executor {
+  readonly registry: Registry;
+  readonly ledger: Ledger;
+  readonly #parts: ExecutorParts;
+  readonly #tasks = new WeakMap<RunContext, TaskRun>();
+
+  /** @throws ToolUsageError naming the option that cannot be used */
+  constructor(registry: Registry, options: ExecutorOptions = {}) {
+    this.#parts = settleParts(registry, options);
+    this.registry = registry;
+    this.ledger = this.#parts.ledger;
+    PARTS.set(this, this.#parts);
+  }
+
+  /** Names a run. Calls made under one context share its journal; make one per run or turn, not one per program. */
+  context(options: ContextOptions = {}): RunContext {
+    const { runId, threadId, principal, signal, metadata = {} } = options;
+    const context = Object.freeze({ runId: runId ?? randomId(), threadId, principal, signal, metadata });
+    this.#tasks.set(context, this.#taskRun(context, runId !== undefined));
+    return context;
+  }
+
+  /**
+   * Run one call. Arguments and result are typed by the spec; by name the result is `unknown`.
+   *
+   * @throws ToolArgsInvalid, ToolNotFound, ToolError, ApprovalDenied, ApprovalExpired: an answer for the model
+   * @throws ToolFailed, ApprovalPending, ApprovalAlreadyDecided, ToolUsageError, FlowError, StoreUnavailable: for the program
+   */
+  run<In, Out>(tool: ToolSpec<In, Out>, args: In, options?: RunOptions): Promise<Out>;
+  run(tool: string, args: unknown, options?: RunOptions): Promise<unknown>;
+  async run(tool: string | ToolSpec<never, unknown>, args: unknown, options: RunOptions = {}): Promise<unknown> {
+    const { callId, signal } = options;
+    return runCall(this.#parts, this.#scope(options.context), { tool: this.#registered(tool), args, callId, signal });
+  }
+
+  /**
+   * Run a batch: what asks nobody first, up to `concurrency` at once, then the calls that need a human one by one.
+   * Settled outcomes in input order, one per call.
+   *
+   * @throws the control flow a call ended with (a pause, an abort) once the others have settled; a failure the model may not
+   * read when calls that need a human had not been asked yet
+   */
+  async runMany(calls: readonly BatchCall[], options: BatchRunOptions = {}): Promise<CallOutcome[]> {
+    const scope = this.#scope(options.context);
+    const concurrency = options.concurrency ?? this.#parts.concurrency;
+    return runBatch(this.#parts, scope, calls, { concurrency, signal: options.signal ?? scope.context.signal });
+  }
+
+  /** A spec counts only if it is the registered one: a tool outside the registry has no gate that anybody checked. */
+  #registered(tool: string | ToolSpec<never, unknown>): string {
+    if (typeof tool === "string") return tool;
+    if (this.registry.get(tool.name) === tool) return tool.name;
+    throw new ToolUsageError(`${tool.name} is not registered in this executor's registry`, { tool: tool.name });
+  }
+
+  /** The task run around the caller wins over any context: whatever context a call is given, it belongs to its task run. */
+  #scope(context: RunContext | undefined): Scope {
+    const around = currentScope();
+    if (around !== undefined) return { ...around, context: context ?? around.context };
+    const run = context ?? this.context();
+    const task = this.#tasks.get(run);
+    if (task === undefined)
+      throw new ToolUsageError("a context is made by the `context()` of the executor that uses it");
+    return { task, context: run, outer: undefined };
+  }
+
+  #taskRun({ runId, signal }: RunContext, named: boolean): TaskRun {
+    const key = JSON.stringify(["run", this.#parts.id, runId]);
+    const entry = named ? taskEntry(key, this.#parts.clock.now()) : privateTaskEntry();
+    return new TaskRun({ id: [runId], group: key, entry, host: plainHost, signal });
+  }
+}

@@ -1,0 +1,108 @@
+// What an executor is made of, settled once: every option with its default. Read by the stages and by framework adapters.
+
+import type { ApprovalPort } from "../approvals/port.js";
+import { systemClock, type Clock } from "../async/clock.js";
+import { DEFAULT_JSON_LIMITS, type JsonLimits } from "../crypto/canonical-json.js";
+import { KeyRing, type Secrets } from "../crypto/keys.js";
+import { randomId } from "../crypto/random.js";
+import { ToolUsageError } from "../errors.js";
+import { completeHook, type Hook } from "../hooks/hook.js";
+import type { Ledger } from "../ledger/ledger.js";
+import { MemoryLedger } from "../ledger/memory-ledger.js";
+import type { Registry } from "../tools/registry.js";
+
+/** Where the executor says what it could not do; `console` fits. */
+export interface Logger {
+  warn(message: string): void;
+}
+
+export interface ExecutorOptions {
+  /** Who decides about calls that need a human. Without one such calls are refused. */
+  readonly approval?: ApprovalPort;
+  /**
+   * The root secret, at least 16 bytes (32 recommended), the same in every process; `[current, ...older]` to rotate.
+   * Default: the approval port's key, else a random one of this process.
+   */
+  readonly secret?: Secrets;
+  readonly hooks?: readonly Partial<Hook>[];
+  /** Default: a `MemoryLedger`. */
+  readonly ledger?: Ledger;
+  /** How many calls of a batch run at once. Default: no cap. */
+  readonly concurrency?: number;
+  /** Who a run acts for, from what the host knows: LangGraph's `configurable`. A `principal` given to `context()` wins. */
+  readonly principal?: (source: unknown) => string | undefined;
+  /** How deep and how large arguments may be. Default: depth 64, 1 MiB of canonical JSON. */
+  readonly limits?: Partial<JsonLimits>;
+  /** Default: says nothing. */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+export interface ExecutorParts {
+  readonly id: string;
+  readonly registry: Registry;
+  readonly port: ApprovalPort | undefined;
+  readonly keys: KeyRing;
+  readonly hooks: readonly Hook[];
+  readonly ledger: Ledger;
+  readonly concurrency: number;
+  readonly principal: (source: unknown) => string | undefined;
+  readonly limits: JsonLimits;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+const OPTIONS: Readonly<Record<keyof ExecutorOptions, true>> = {
+  approval: true,
+  secret: true,
+  hooks: true,
+  ledger: true,
+  concurrency: true,
+  principal: true,
+  limits: true,
+  logger: true,
+  clock: true,
+};
+
+/** @throws ToolUsageError naming the option that is unknown or cannot be used */
+export function settleParts(registry: Registry, options: ExecutorOptions): ExecutorParts {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) throw new ToolUsageError(`new Executor: there is no option ${JSON.stringify(unknown)}`);
+  const { approval, hooks = [], ledger = new MemoryLedger(), clock = systemClock } = options;
+  const { principal = nobody, logger = silent, concurrency = Number.POSITIVE_INFINITY } = options;
+  if (concurrency !== Number.POSITIVE_INFINITY && !(Number.isInteger(concurrency) && concurrency > 0)) {
+    throw new ToolUsageError("new Executor: concurrency must be a whole number above 0");
+  }
+  const parts: ExecutorParts = {
+    id: randomId(),
+    registry,
+    port: approval,
+    keys: rootKeys(options),
+    hooks: hooks.map(completeHook),
+    ledger,
+    concurrency,
+    principal,
+    limits: settleLimits(options.limits),
+    logger,
+    clock,
+  };
+  approval?.attach({ ...parts, tool: (name) => registry.get(name) });
+  return parts;
+}
+
+const nobody = () => undefined;
+const silent: Logger = { warn: () => undefined };
+
+function rootKeys({ secret, approval }: ExecutorOptions): KeyRing {
+  return secret === undefined ? (approval?.keys ?? KeyRing.forProcess()) : KeyRing.of(secret, "secret");
+}
+
+function settleLimits(given: Partial<JsonLimits> = {}): JsonLimits {
+  const limits = { ...DEFAULT_JSON_LIMITS, ...given };
+  for (const [name, value] of Object.entries(limits)) {
+    if (!(Number.isInteger(value) && value > 0)) {
+      throw new ToolUsageError(`new Executor: limits.${name} must be a whole number above 0`);
+    }
+  }
+  return limits;
+}

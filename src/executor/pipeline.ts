@@ -1,0 +1,35 @@
+// Two phases of one call. Prepare is a list: each stage looks, notes, and may settle the call. Perform is an onion: each
+// stage wraps the next. Between them a batch decides what runs now and what waits for a human.
+
+import { isControlFlow } from "./control-flow.js";
+import type { Attempt } from "./attempt.js";
+
+/** Looks at the call; throwing or setting `settled` ends it before it is performed. */
+export type PrepareStage = (attempt: Attempt) => Promise<void>;
+/** Wraps what comes after it. */
+export type PerformStage = (attempt: Attempt, next: () => Promise<unknown>) => Promise<unknown>;
+
+/** Run the prepare stages until one settles the call. Never rejects: what a stage throws is how the call ended. */
+export async function prepare(stages: readonly PrepareStage[], attempt: Attempt): Promise<void> {
+  for (const stage of stages) {
+    try {
+      // Each stage reads what the one before it noted.
+      await stage(attempt);
+    } catch (error) {
+      attempt.settled = { ok: false, error, lost: isControlFlow(error, attempt.signal) };
+    }
+    if (attempt.settled !== undefined) return;
+  }
+}
+
+/** Compose the perform stages into one function; the first is the outermost. */
+export function compose(stages: readonly PerformStage[]): (attempt: Attempt) => Promise<unknown> {
+  return (attempt) => {
+    const from = (index: number): Promise<unknown> => {
+      const stage = stages[index];
+      if (stage === undefined) throw new Error("internal: the last stage called next");
+      return stage(attempt, () => from(index + 1));
+    };
+    return from(0);
+  };
+}

@@ -1,0 +1,99 @@
+// A batch of calls: all are prepared, those that ask nobody run, then the asking ones run one by one, so that each pause
+// asks one question and what could finish has finished.
+//   M1  nothing is thrown while another call of the batch is still running
+//   M2  a failure the model may not read stops the batch before a human is asked
+
+import { settleAll } from "../async/limit.js";
+import { isAgentAdapterError } from "../errors.js";
+import type { JsonObject } from "../crypto/canonical-json.js";
+import type { Attempt } from "./attempt.js";
+import { isControlFlow } from "./control-flow.js";
+import type { ExecutorParts } from "./parts.js";
+import { performCall, prepareCall, type CallRequest } from "./run-call.js";
+import type { Scope } from "./scope.js";
+
+/** How one call of a batch ended, in the terms of `Promise.allSettled`. */
+export type CallOutcome = PromiseSettledResult<unknown> & {
+  readonly callId: string;
+  /** What ran instead, when a reviewer edited the arguments; also on a replay. */
+  readonly editedArguments: JsonObject | undefined;
+};
+
+interface BatchOptions {
+  readonly concurrency: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Settled outcomes in input order.
+ *
+ * @throws whatever control flow a call ended with (a pause, an abort), once the others have settled; and a failure the model
+ * may not read when calls that need a human are still waiting to be asked
+ */
+export async function runBatch(
+  parts: ExecutorParts,
+  scope: Scope,
+  calls: readonly CallRequest[],
+  { concurrency, signal }: BatchOptions,
+): Promise<CallOutcome[]> {
+  const prepared = await Promise.all(calls.map((call) => prepareCall(parts, scope, { ...call, signal })));
+  const asking = prepared.filter((attempt) => attempt.settled === undefined && attempt.needsHuman);
+  const plain = prepared.filter((attempt) => !asking.includes(attempt));
+  const results = new Map<Attempt, PromiseSettledResult<unknown>>();
+  const settled = await settleAll(
+    plain.map((attempt) => () => performCall(attempt)),
+    concurrency,
+    signal,
+  );
+  plain.forEach((attempt, index) => results.set(attempt, settledAt(settled, index)));
+  throwControlFlow(settled, signal);
+  if (asking.length > 0) throwHiddenFailure(settled);
+  for (const attempt of asking) {
+    // One at a time is the promise: each pause asks one question.
+    const [result] = await settleAll([() => performCall(attempt)], 1);
+    if (result === undefined) continue;
+    results.set(attempt, result);
+    throwControlFlow([result], signal);
+    if (attempt !== asking.at(-1)) throwHiddenFailure([result]);
+  }
+  return prepared.map((attempt) => outcome(attempt, results));
+}
+
+function outcome(attempt: Attempt, results: ReadonlyMap<Attempt, PromiseSettledResult<unknown>>): CallOutcome {
+  const result = results.get(attempt) ?? { status: "rejected", reason: new Error("internal: a call was not run") };
+  return { ...result, callId: attempt.callId, editedArguments: attempt.edit ?? recordedEdit(attempt) };
+}
+
+/** A replayed call says what ran, too. */
+function recordedEdit({ task, callId }: Attempt): JsonObject | undefined {
+  const ask = task.askOf(callId);
+  const decision = ask && task.entry.marks.get(ask.binding)?.decision;
+  return decision?.approved === true ? decision.editedArgs : undefined;
+}
+
+function settledAt(results: readonly PromiseSettledResult<unknown>[], index: number): PromiseSettledResult<unknown> {
+  return results[index] ?? { status: "rejected", reason: new Error("internal: a call was not run") };
+}
+
+function throwControlFlow(results: readonly PromiseSettledResult<unknown>[], signal: AbortSignal | undefined): void {
+  const found = results.find((result) => result.status === "rejected" && isControlFlow(result.reason, signal));
+  if (found?.status === "rejected") throw found.reason;
+}
+
+/** The error of a call that failed in a way the model may not read. */
+export function hiddenFailure(
+  results: readonly PromiseSettledResult<unknown>[],
+): { readonly reason: unknown } | undefined {
+  return results.find((result) => result.status === "rejected" && !isModelVisible(result.reason)) as
+    | PromiseRejectedResult
+    | undefined;
+}
+
+function isModelVisible(error: unknown): boolean {
+  return isAgentAdapterError(error) && error.modelVisible;
+}
+
+function throwHiddenFailure(results: readonly PromiseSettledResult<unknown>[]): void {
+  const failure = hiddenFailure(results);
+  if (failure !== undefined) throw failure.reason;
+}

@@ -1,0 +1,149 @@
+// Ask the port until there is a decision that can be used, or stop: pause, expire, refuse. Uses nothing up.
+
+import { askRecord, type AskRecord } from "../../approvals/ask.js";
+import type { ApprovalPort } from "../../approvals/port.js";
+import type { PreviousAttempt } from "../../approvals/request.js";
+import { transition, type CallAction, type CallState } from "../../approvals/transitions.js";
+import type { JsonObject } from "../../crypto/canonical-json.js";
+import { jsonCopy } from "../../crypto/canonical-json.js";
+import { ApprovalExpired, ApprovalPending, ToolUsageError } from "../../errors.js";
+import { keepOutcome } from "../../journal/journal.js";
+import { rememberAsk } from "../../journal/task-run.js";
+import { about, specOf, type Attempt } from "../attempt.js";
+
+/** The position of an ask that was decided without a pause. */
+const NOT_SHOWN = -1;
+
+export async function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  if (!attempt.needsHuman) return next();
+  const port = portFor(attempt);
+  let ask = standingAsk(attempt, port);
+  for (;;) {
+    const answer = attempt.task.host.answerTo(ask.binding);
+    // A stale answer leads to one more question; there is no answer to that one yet, so this ends.
+    const verdict = await port.decide(ask, answer);
+    switch (verdict.status) {
+      case "pending":
+        return pause(attempt, ask);
+      case "stale":
+        ask = superseding(attempt, port, transition("answered", "stale-answer").action, ask);
+        break;
+      case "expired":
+        return expire(attempt, ask);
+      case "decided":
+        attempt.edit = await acceptedEdit(attempt, verdict.decision);
+        attempt.approved = { ask, verdict };
+        if (ask.position === NOT_SHOWN) rememberAsk(attempt.task.entry, ask);
+        return next();
+    }
+  }
+}
+
+function portFor(attempt: Attempt): ApprovalPort {
+  const { parts, task, outer } = attempt;
+  if (outer !== undefined && transition("none", "nested-ask").action === "refuse-usage") {
+    throw new ToolUsageError(
+      `${attempt.name} needs a human and cannot be called inside another tool's body`,
+      about(attempt),
+    );
+  }
+  if (parts.port === undefined) {
+    throw new ToolUsageError(
+      `${attempt.name} needs a human, and the executor has no \`approval\` port`,
+      about(attempt),
+    );
+  }
+  if (parts.port.source === "resume" && !task.host.pauses) {
+    throw new ToolUsageError(
+      `${attempt.name} needs a human, and its port can only pause a graph: run it in toolNode`,
+      about(attempt),
+    );
+  }
+  return parts.port;
+}
+
+/** The request that stands: the one shown before, or a new one when there is none, it was used, or the tool changed. */
+function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
+  const { asked, task } = attempt;
+  if (asked === undefined) return newAsk(attempt, port, {});
+  const mark = task.entry.marks.get(asked.binding);
+  if (mark !== undefined) {
+    obey("unknown", "ask-again-unknown", transition("unknown", "re-run").action);
+    return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: mark.claimedAt } });
+  }
+  if (asked.request.definitionDigest === specOf(attempt).definitionDigest) return asked;
+  const state = task.host.answerTo(asked.binding) === undefined ? "asked" : "answered";
+  return superseding(attempt, port, transition(state, "definition-changed").action, asked);
+}
+
+function superseding(attempt: Attempt, port: ApprovalPort, action: CallAction, old: AskRecord): AskRecord {
+  obey("asked", "ask-superseding", action);
+  return newAsk(attempt, port, { supersedes: old.binding });
+}
+
+/** The table decides; code that would do something else is wrong and runs nothing. */
+function obey(state: CallState, expected: CallAction, action: CallAction): void {
+  if (action !== expected)
+    throw new ToolUsageError(`internal: ${expected} is not the rule for ${state}; nothing was run`);
+}
+
+interface Because {
+  readonly supersedes?: string;
+  readonly previousAttempt?: PreviousAttempt;
+}
+
+function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): AskRecord {
+  const { context, task, asked, parts } = attempt;
+  const spec = specOf(attempt);
+  const now = parts.clock.now();
+  const request = {
+    v: 1,
+    kind: "tool",
+    runId: context.runId,
+    threadId: context.threadId ?? null,
+    taskRun: task.id,
+    tool: spec.name,
+    description: spec.description,
+    effects: spec.effects,
+    definitionDigest: spec.definitionDigest,
+    arguments: plainArguments(attempt),
+    callId: attempt.callId,
+    generation: task.generationOf(attempt.callId),
+    // Whoever it was asked for stays: never derived again.
+    requestedBy: asked === undefined ? (context.principal ?? null) : asked.request.requestedBy,
+    expiresAt: port.requestTtlMs === null ? null : now + port.requestTtlMs,
+    supersedes: because.supersedes ?? null,
+    previousAttempt: because.previousAttempt ?? null,
+  } as const;
+  return askRecord({ request, rawDigest: attempt.rawDigest, askedAt: now, source: port.source }, NOT_SHOWN);
+}
+
+/** The schema's fixed-point check has seen that they are a JSON object. */
+function plainArguments(attempt: Attempt): JsonObject {
+  const args = jsonCopy(attempt.arguments);
+  if (typeof args === "object" && args !== null && !Array.isArray(args)) return args as JsonObject;
+  throw new ToolUsageError(`the parsed arguments of ${attempt.name} are not a JSON object`, about(attempt));
+}
+
+function pause(attempt: Attempt, ask: AskRecord): Promise<never> {
+  const { host, entry } = attempt.task;
+  attempt.asked = ask;
+  if (host.pauses) return host.pause(ask);
+  rememberAsk(entry, ask);
+  throw new ApprovalPending(`${attempt.name} waits for a decision`, about(attempt));
+}
+
+async function expire(attempt: Attempt, ask: AskRecord): Promise<never> {
+  transition("answered", "request-expired");
+  attempt.asked = ask;
+  keepOutcome(attempt.task.entry, attempt.call, { status: "expired" });
+  await attempt.task.host.keepOutcome(attempt.callId, attempt.rawDigest, { status: "expired" });
+  throw new ApprovalExpired(`nobody decided about ${attempt.name} in time`, about(attempt));
+}
+
+/** An edit is checked like any arguments, before anything is used up. */
+async function acceptedEdit(attempt: Attempt, decision: { approved: boolean; editedArgs?: JsonObject }) {
+  if (!decision.approved || decision.editedArgs === undefined) return undefined;
+  const parsed = jsonCopy(await specOf(attempt).parseEditedArguments(decision.editedArgs, attempt.parts.limits));
+  return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : undefined;
+}

@@ -1,0 +1,31 @@
+// Take the answer in this process, in one synchronous step. Whoever comes second is refused, after the approved calls that
+// run beside it have settled: an error thrown earlier would make LangGraph abort them. When a later place fails before the
+// answer was used everywhere, it stays unspent for this process, which goes on under the same token.
+
+import { letClaimBeRetried, takeClaim } from "../../approvals/claims.js";
+import { transition } from "../../approvals/transitions.js";
+import { ApprovalAlreadyDecided, isAgentAdapterError } from "../../errors.js";
+import { groupSettled } from "../../journal/task-run.js";
+import { about, type Attempt } from "../attempt.js";
+
+export async function claim(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  const { approved, parts, task } = attempt;
+  if (approved === undefined) return next();
+  attempt.signal?.throwIfAborted();
+  const { binding } = approved.ask;
+  attempt.token = takeClaim(binding, approved.verdict.guardUntil, parts.clock.now());
+  if (attempt.token === undefined) {
+    transition("answered", "claim-lost");
+    await groupSettled(task.group);
+    throw new ApprovalAlreadyDecided("this approval was used before", about(attempt));
+  }
+  try {
+    return await next();
+  } catch (error) {
+    const lost = isAgentAdapterError(error, "ApprovalAlreadyDecided");
+    if (!attempt.claimed && !lost && transition("answered", "failure-before-claim").action === "keep-answer") {
+      letClaimBeRetried(binding);
+    }
+    throw error;
+  }
+}

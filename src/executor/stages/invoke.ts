@@ -1,0 +1,21 @@
+// Call the function. What it throws is a `ToolFailed`, unless it is control flow or already one of our errors.
+
+import { isAgentAdapterError, ToolFailed } from "../../errors.js";
+import { about, specOf, type Attempt } from "../attempt.js";
+import { isControlFlow } from "../control-flow.js";
+import { toolContext } from "../tool-context.js";
+
+export async function invoke(attempt: Attempt): Promise<unknown> {
+  const spec = specOf(attempt);
+  attempt.signal?.throwIfAborted();
+  attempt.attempts += 1;
+  const startedAt = attempt.parts.clock.now();
+  try {
+    return await spec.parseResult(await toolContext(attempt).within((ctx) => spec.execute(attempt.arguments, ctx)));
+  } catch (error) {
+    if (isControlFlow(error, attempt.signal) || isAgentAdapterError(error)) throw error;
+    throw new ToolFailed(`${attempt.name} failed`, { ...about(attempt), cause: error });
+  } finally {
+    attempt.durationMs += attempt.parts.clock.now() - startedAt;
+  }
+}

@@ -1,0 +1,56 @@
+// A call that finished answers at once; one that is running is joined; one whose answer was used is never used again.
+
+import { transition, type CallState } from "../../approvals/transitions.js";
+import type { Mark } from "../../approvals/mark.js";
+import { denialError } from "../../approvals/denial.js";
+import { ApprovalAlreadyDecided } from "../../errors.js";
+import { joinRunning } from "../../journal/journal.js";
+import { replay } from "../../journal/outcome.js";
+import { processState } from "../../journal/process-state.js";
+import { about, type Attempt } from "../attempt.js";
+
+export async function replayFinished(attempt: Attempt): Promise<void> {
+  await joinOrReplay(attempt);
+  if (attempt.settled !== undefined) return;
+  attempt.asked = attempt.task.askOf(attempt.callId);
+  const mark = attempt.asked && attempt.task.entry.marks.get(attempt.asked.binding);
+  if (mark !== undefined) obeyMark(attempt, mark);
+}
+
+async function joinOrReplay(attempt: Attempt): Promise<void> {
+  const { call, task } = attempt;
+  if (call.outcome === undefined && call.running !== undefined) {
+    const joined = await joinRunning(task, call.running, about(attempt));
+    // An abandoned call that ended by its owner's abort: a plain one runs again, an approved one is unknown.
+    if (joined.ok || !joined.lost) {
+      attempt.settled = joined;
+      attempt.replayed = joined.ok;
+      return;
+    }
+  }
+  if (call.outcome === undefined) return;
+  attempt.settled = replay(call.outcome, about(attempt));
+  attempt.replayed = true;
+}
+
+/** The answer was used and no outcome is known. */
+function obeyMark(attempt: Attempt, mark: Mark): void {
+  const state = stateOf(attempt, mark);
+  const rule = transition(state, state === "running" ? "marked-elsewhere" : "re-run");
+  if (rule.action === "replay") {
+    attempt.settled = { ok: false, error: denialError(mark.decision, about(attempt)), lost: false };
+    attempt.replayed = true;
+  } else if (rule.action === "refuse-as-used") {
+    throw new ApprovalAlreadyDecided(
+      "another process used this approval and may still be running the call",
+      about(attempt),
+    );
+  }
+}
+
+function stateOf({ parts }: Attempt, mark: Mark): CallState {
+  if (!mark.decision.approved) return "denied";
+  const elsewhere = mark.process !== processState().id;
+  const young = parts.clock.now() - mark.claimedAt < (parts.port?.unknownAfterMs ?? Number.POSITIVE_INFINITY);
+  return elsewhere && young ? "running" : "unknown";
+}

@@ -1,0 +1,37 @@
+// Use the answer up in every place that is configured, in order: (process,) checkpointer, store. Then, and only then, the
+// tool may run.
+
+import { denialError } from "../../approvals/denial.js";
+import type { Mark } from "../../approvals/mark.js";
+import { transition } from "../../approvals/transitions.js";
+import { processState } from "../../journal/process-state.js";
+import { about, type Attempt } from "../attempt.js";
+
+export async function useAnswer(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  const { approved, token, task } = attempt;
+  if (approved === undefined || token === undefined) return next();
+  const { ask, verdict } = approved;
+  const mark = markOf(attempt, token);
+  await task.host.mark(mark);
+  await verdict.consume(token);
+  task.entry.marks.set(ask.binding, mark);
+  attempt.claimed = true;
+  const rule = transition("answered", verdict.decision.approved ? "claim-won" : "claim-won-by-denial");
+  if (rule.action !== "run") throw denialError(verdict.decision, about(attempt));
+  attempt.arguments = attempt.edit ?? attempt.arguments;
+  return next();
+}
+
+function markOf({ approved, parts }: Attempt, token: string): Mark {
+  if (approved === undefined) throw new Error("internal: no decision to use");
+  const { ask, verdict } = approved;
+  return {
+    v: 1,
+    record: ask,
+    decision: verdict.decision,
+    decidedBy: verdict.decidedBy ?? null,
+    token,
+    process: processState().id,
+    claimedAt: parts.clock.now(),
+  };
+}

@@ -1,0 +1,44 @@
+// What the running function is told about its call. Made per attempt; what costs something is made when it is read.
+
+import { digest } from "../crypto/digest.js";
+import type { ToolContext } from "../tools/spec.js";
+import type { Attempt } from "./attempt.js";
+import { enterScope, type OuterCall } from "./scope.js";
+
+interface Surroundings {
+  /** Run the function where `executor.run` and `currentContext` find this call. */
+  within<T>(body: (ctx: ToolContext) => T): T;
+}
+
+export function toolContext(attempt: Attempt): Surroundings {
+  const { task, context, name, callId } = attempt;
+  const self: OuterCall = { tool: name, callId, approved: attempt.claimed, children: 0 };
+  return { within: (body) => enterScope({ task, context, outer: self }, () => body(contextOf(attempt, self))) };
+}
+
+function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
+  const { context, callId } = attempt;
+  let signal: AbortSignal | undefined;
+  return {
+    runId: context.runId,
+    threadId: context.threadId,
+    callId,
+    attempt: attempt.attempts,
+    principal: context.principal,
+    metadata: context.metadata,
+    // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
+    get signal() {
+      signal ??= AbortSignal.any(attempt.signal === undefined ? [] : [attempt.signal]);
+      return signal;
+    },
+    get idempotencyKey() {
+      return idempotencyKey(attempt);
+    },
+    run: (tool, args) => attempt.runNested(self, tool, args),
+  };
+}
+
+/** The same for every retry and re-run of one call, another for every other call or edit. */
+function idempotencyKey({ context, task, name, callId, arguments: args }: Attempt): string {
+  return digest("agent-adapter/idempotency/v1", [context.runId, task.id, name, callId, args]);
+}

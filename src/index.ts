@@ -1,0 +1,61 @@
+// The public surface of `agent-adapter`.
+
+// ---- tools
+export { defineTool } from "./tools/define-tool.js";
+export { Registry } from "./tools/registry.js";
+export type {
+  AnyToolSpec,
+  ConfirmContext,
+  ConfirmPredicate,
+  Effects,
+  JsonSchema,
+  ToolContext,
+  ToolOptions,
+  ToolSpec,
+} from "./tools/spec.js";
+
+// ---- running them
+export {
+  Executor,
+  type BatchCall,
+  type BatchRunOptions,
+  type ContextOptions,
+  type RunOptions,
+} from "./executor/executor.js";
+export type { ExecutorOptions, Logger } from "./executor/parts.js";
+export type { CallOutcome } from "./executor/run-many.js";
+export { currentContext } from "./executor/scope.js";
+export type { CallContext, RunContext } from "./context/run-context.js";
+
+// ---- approvals
+export { approve, deny, type ApprovalDecision, type DecisionFields } from "./approvals/decision.js";
+export { toReviewRequest, type PendingInterrupt, type ReviewRequest } from "./approvals/review-request.js";
+export type { Answer, AnswerCheck } from "./approvals/answer.js";
+export type { ApprovalPort } from "./approvals/port.js";
+export type { ApprovalRequest, PreviousAttempt } from "./approvals/request.js";
+
+// ---- around every call
+export type { Hook, HookCall, Replacement } from "./hooks/hook.js";
+export { MemoryLedger } from "./ledger/memory-ledger.js";
+export type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "./ledger/ledger.js";
+export type { Clock } from "./async/clock.js";
+export type { JsonLimits, JsonObject, JsonValue } from "./crypto/canonical-json.js";
+export type { Secret, Secrets } from "./crypto/keys.js";
+
+// ---- errors
+export {
+  AgentAdapterError,
+  ApprovalAlreadyDecided,
+  ApprovalDenied,
+  ApprovalExpired,
+  ApprovalPending,
+  FlowError,
+  isAgentAdapterError,
+  StoreUnavailable,
+  ToolArgsInvalid,
+  ToolError,
+  ToolFailed,
+  ToolNotFound,
+  ToolUsageError,
+  type ErrorKind,
+} from "./errors.js";

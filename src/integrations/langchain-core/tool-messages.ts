@@ -1,0 +1,149 @@
+// Tool calls in, ToolMessages out. Owns which calls of a message are open, the ids of calls that have none, and what the
+// model reads; runs nothing.
+
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { isAgentAdapterError, ToolArgsInvalid, ToolError, ToolUsageError, type JsonObject } from "../../index.js";
+
+/** Longest tool name that is repeated in a message: names come from a model. */
+const MAX_NAME = 64;
+
+/** A call of the last AIMessage that needs a ToolMessage. */
+export interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  /** Answered without running anything: broken JSON, a duplicate id. */
+  readonly refusal: Error | undefined;
+}
+
+export interface OpenCalls {
+  readonly calls: readonly OpenCall[];
+  /** The message with the missing ids filled in; `undefined` when none was missing. Providers refuse the pair otherwise. */
+  readonly repaired: AIMessage | undefined;
+}
+
+interface RawCall {
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly args?: unknown;
+}
+
+/** The calls of the last AIMessage that no later ToolMessage has answered. @throws ToolUsageError when there is none */
+export function openCallsOf(messages: readonly BaseMessage[], namespace: string): OpenCalls {
+  const at = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const message = messages[at];
+  if (message === undefined || !AIMessage.isInstance(message)) {
+    throw new ToolUsageError("the tool node found no AIMessage: its input ends with the message whose calls it runs");
+  }
+  const answered = new Set(
+    messages.slice(at + 1).flatMap((later) => (ToolMessage.isInstance(later) ? later.tool_call_id : [])),
+  );
+  const valid = message.tool_calls ?? [];
+  const broken = message.invalid_tool_calls ?? [];
+  const idAt = (call: RawCall, index: number) => idOf(call) ?? `${namespace}:${index}`;
+  const calls = [
+    ...valid.map((call, index) => openCall(call, idAt(call, index), undefined)),
+    ...broken.map((call, index) => openCall(call, idAt(call, valid.length + index), brokenJson())),
+  ];
+  const anyMissing = [...valid, ...broken].some((call) => idOf(call) === undefined);
+  return {
+    calls: refuseDuplicates(calls).filter((call) => !answered.has(call.id)),
+    repaired: anyMissing ? withIds(message, idAt) : undefined,
+  };
+}
+
+/** One call that a host hands over by itself. */
+export function singleCall(call: RawCall, namespace: string): OpenCall {
+  return openCall(call, idOf(call) ?? `${namespace}:0`, undefined);
+}
+
+/** What the model reads of a result. @throws ToolUsageError when it cannot be written as JSON */
+export function resultMessage(
+  call: OpenCall,
+  value: unknown,
+  edit: { arguments: JsonObject; announce: boolean } | undefined,
+) {
+  const content = contentOf(call, value);
+  const note =
+    edit?.announce === true
+      ? `[A reviewer changed the arguments of this call to ${JSON.stringify(edit.arguments)}]\n`
+      : "";
+  return new ToolMessage({
+    content: note + content,
+    tool_call_id: call.id,
+    name: boundedName(call.name),
+    status: "success",
+    ...(edit === undefined ? {} : { metadata: { agentAdapter: { arguments: edit.arguments } } }),
+  });
+}
+
+/** What the model reads of an error it may read. */
+export function errorMessage(call: OpenCall, error: unknown): ToolMessage {
+  const kind = isAgentAdapterError(error) ? error.kind : "ToolError";
+  const message = error instanceof Error ? error.message : "the call failed";
+  return new ToolMessage({
+    content: JSON.stringify({ error: { kind, message } }),
+    tool_call_id: call.id,
+    name: boundedName(call.name),
+    status: "error",
+  });
+}
+
+function contentOf(call: OpenCall, value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (cause) {
+    throw new ToolUsageError(`the result of ${boundedName(call.name)} cannot be written as JSON for the model`, {
+      cause,
+    });
+  }
+}
+
+function openCall(call: RawCall, id: string, refusal: Error | undefined): OpenCall {
+  return { id, name: typeof call.name === "string" ? call.name : "", args: call.args, refusal };
+}
+
+function brokenJson(): ToolArgsInvalid {
+  return new ToolArgsInvalid("the arguments of this call are not valid JSON");
+}
+
+function refuseDuplicates(calls: readonly OpenCall[]): OpenCall[] {
+  const seen = new Set<string>();
+  return calls.map((call) => {
+    if (!seen.has(call.id)) {
+      seen.add(call.id);
+      return call;
+    }
+    return { ...call, refusal: new ToolError("two calls of this message have the same id; only the first one counts") };
+  });
+}
+
+function idOf(call: RawCall): string | undefined {
+  return typeof call.id === "string" && call.id !== "" ? call.id : undefined;
+}
+
+function withIds(message: AIMessage, idAt: (call: RawCall, index: number) => string): AIMessage {
+  const valid = message.tool_calls ?? [];
+  const { content, id, name, additional_kwargs, response_metadata, usage_metadata } = message;
+  return new AIMessage({
+    content,
+    additional_kwargs,
+    response_metadata,
+    ...(id === undefined ? {} : { id }),
+    ...(name === undefined ? {} : { name }),
+    ...(usage_metadata === undefined ? {} : { usage_metadata }),
+    tool_calls: valid.map((call, index) => ({ ...call, id: idAt(call, index) })),
+    invalid_tool_calls: (message.invalid_tool_calls ?? []).map((call, index) => ({
+      ...call,
+      id: idAt(call, valid.length + index),
+    })),
+  });
+}
+
+function boundedName(name: string): string {
+  // By code point: a cut must not leave half a character.
+  return Array.from(name.slice(0, 2 * MAX_NAME))
+    .slice(0, MAX_NAME)
+    .join("");
+}

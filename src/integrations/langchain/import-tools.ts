@@ -1,0 +1,60 @@
+// `importLangChain`: existing LangChain tools into a Registry, behind the executor's stages. The tool object stays as it is:
+// its own schema parses, its own function runs, its interrupts pass.
+
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import {
+  defineTool,
+  ToolUsageError,
+  type AnyToolSpec,
+  type ConfirmPredicate,
+  type Effects,
+  type Registry,
+} from "../../index.js";
+
+/** What LangChain tools do not say about themselves; the same for every tool of one import. */
+export interface ImportOptions {
+  /** Ask a human first. Default `false`. */
+  readonly confirm?: boolean | ConfirmPredicate<Readonly<Record<string, unknown>>>;
+  /** Default `"write"`. */
+  readonly effects?: Effects;
+  /** A repeat is harmless. Default: `effects === "read"`. */
+  readonly idempotent?: boolean;
+  /** Part of the definition digest. Default `"1"`. */
+  readonly version?: string;
+}
+
+/**
+ * Register LangChain tools under their own names. Returns the specs in order.
+ *
+ * @throws ToolUsageError when a name is taken or a schema cannot be shown to a model
+ * @example importLangChain(registry, [shippingRate], { effects: "read" });
+ */
+export function importLangChain(
+  registry: Registry,
+  tools: readonly StructuredToolInterface[],
+  options: ImportOptions = {},
+): AnyToolSpec[] {
+  const specs = tools.map((tool) => specOf(tool, options));
+  for (const spec of specs) registry.add(spec);
+  return specs;
+}
+
+function specOf(tool: StructuredToolInterface, options: ImportOptions) {
+  return defineTool({
+    ...options,
+    name: tool.name,
+    description: tool.description,
+    inputSchema: jsonSchemaOf(tool),
+    // The config LangChain needs (callbacks, checkpoint keys) follows the asynchronous flow by itself.
+    execute: (args, ctx): unknown => tool.invoke(args, { signal: ctx.signal }),
+  });
+}
+
+function jsonSchemaOf(tool: StructuredToolInterface) {
+  try {
+    return { ...toJsonSchema(tool.schema) };
+  } catch (cause) {
+    throw new ToolUsageError(`${tool.name}: its schema cannot be turned into JSON Schema`, { tool: tool.name, cause });
+  }
+}

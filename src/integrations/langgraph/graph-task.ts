@@ -1,0 +1,144 @@
+// `GraphTask`: a LangGraph task as the host of a task run. Owns its position among LangGraph's answers, the answers that
+// entered, and the one pause an attempt may raise. How answers enter is enter.ts; what is kept is task-journal.ts.
+
+import { ApprovalAlreadyDecided, FlowError, ToolUsageError } from "../../index.js";
+import {
+  APPROVAL_TYPE,
+  askRecord,
+  groupSettled,
+  isClaimed,
+  openAsk,
+  rememberAsk,
+  sealAsk,
+  type AskRecord,
+  type ExecutorParts,
+  type Mark,
+  type Outcome,
+  type TaskEntry,
+  type TaskHost,
+} from "../../spi.js";
+import type { PregelTask } from "./pregel-internals.js";
+import { raiseInterrupt } from "./raise-interrupt.js";
+import { TaskJournal } from "./task-journal.js";
+
+/** What a paused task shows. Give a reviewer `request` only. */
+export interface ApprovalInterrupt {
+  readonly type: typeof APPROVAL_TYPE;
+  readonly binding: string;
+  readonly request: AskRecord["request"];
+  /** Not part of what is signed. */
+  readonly meta: { readonly askedAt: number };
+  readonly aa_state: string;
+}
+
+export class GraphTask implements TaskHost {
+  readonly pauses = true;
+  readonly pregel: PregelTask;
+  readonly parts: ExecutorParts;
+  readonly entry: TaskEntry;
+  readonly id: readonly string[];
+  readonly group: string;
+  readonly journal: TaskJournal;
+  /** A raw `interrupt()` of somebody else is pending in this task: positions are not ours to read. */
+  foreign = false;
+  readonly #answers = new Map<string, unknown>();
+  #position = 0;
+  #pause: Promise<never> | undefined;
+
+  constructor(pregel: PregelTask, parts: ExecutorParts, entry: TaskEntry) {
+    this.pregel = pregel;
+    this.parts = parts;
+    this.entry = entry;
+    this.id = [pregel.threadId, pregel.namespace];
+    const { checkpoint_ns, checkpoint_id } = pregel.address.configurable;
+    this.group = JSON.stringify([pregel.threadId, checkpoint_ns, checkpoint_id]);
+    this.journal = new TaskJournal(pregel, parts.keys, this.id);
+  }
+
+  /** The next position of LangGraph's answers that nothing has been taken from. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The pause this attempt has raised, if it has. */
+  get raised(): Promise<never> | undefined {
+    return this.#pause;
+  }
+
+  answerTo(binding: string): unknown {
+    return this.#answers.get(binding);
+  }
+
+  remember(binding: string, answer: unknown): void {
+    this.#answers.set(binding, answer);
+  }
+
+  /** Consume the next position, or pause on it. */
+  take(shown: unknown, check: (value: unknown) => boolean): unknown {
+    this.#position += 1;
+    return raiseInterrupt(shown, check);
+  }
+
+  async mark(mark: Mark): Promise<void> {
+    await this.journal.mark(mark);
+  }
+
+  async keepOutcome(callId: string, rawDigest: string, outcome: Outcome): Promise<void> {
+    try {
+      await this.journal.keepOutcome({ callId, rawDigest, outcome });
+    } catch {
+      // The call ran; its result is worth more than the row. Another process will call its outcome unknown.
+      this.parts.logger.warn("the outcome of an approved call could not be written to the checkpointer");
+    }
+  }
+
+  pause(ask: AskRecord): Promise<never> {
+    this.#pause ??= this.#raise(ask);
+    return this.#pause;
+  }
+
+  async #raise(ask: AskRecord): Promise<never> {
+    if (this.foreign) {
+      throw new ToolUsageError(
+        "a raw interrupt() and an approval cannot share one node: ask through the approval port only",
+      );
+    }
+    if (this.pregel.saver === undefined) {
+      throw new ToolUsageError("a call needs a human, and the graph was compiled without a checkpointer to pause with");
+    }
+    // A brand-new ask never looks at a value that came before it was shown.
+    this.pregel.answers.dropPlain();
+    const shown = askRecord(ask, this.position);
+    rememberAsk(this.entry, shown);
+    this.take(this.shownAs(shown), () => false);
+    throw new FlowError("internal: LangGraph had an answer for a request that was never shown; nothing was run");
+  }
+
+  shownAs(ask: AskRecord): ApprovalInterrupt {
+    const { binding, request, askedAt } = ask;
+    const aa_state = sealAsk(this.parts.keys, this.id, ask);
+    return { type: APPROVAL_TYPE, binding, request, meta: { askedAt }, aa_state };
+  }
+
+  /** @throws FlowError when the sealed record is gone, moved or does not open */
+  openShown(interrupt: Readonly<Record<string, unknown>>): AskRecord {
+    if (interrupt["aa_state"] === undefined) {
+      throw new FlowError("the sealed state of a pending approval is gone from the checkpointer; nothing was run");
+    }
+    return openAsk(this.parts.keys, this.id, interrupt["aa_state"]);
+  }
+
+  /** Was an answer to this request used, here or in another process? */
+  isUsed(ask: AskRecord): boolean {
+    return this.entry.marks.has(ask.binding) || isClaimed(ask.binding);
+  }
+
+  /** An error thrown now would make LangGraph abort the approved calls that run beside this one: let them settle. */
+  async refuseUsed(message: string, ask?: AskRecord): Promise<never> {
+    await groupSettled(this.group);
+    throw new ApprovalAlreadyDecided(
+      message,
+      ask === undefined ? {} : { tool: ask.request.tool, callId: ask.request.callId },
+    );
+  }
+}

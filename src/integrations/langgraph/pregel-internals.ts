@@ -1,0 +1,146 @@
+// The only file that touches LangGraph's internal keys (peer range >=1.7.0 <2). Reads defensively: a missing key is either
+// "not in a graph" or an error that says so, never a guess.
+
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { ToolUsageError } from "../../index.js";
+
+/** The part of a node's config that is read; everything in it may be missing. */
+export interface NodeConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly executionInfo?: { readonly nodeAttempt?: number | undefined } | undefined;
+}
+
+/** Where the rows of a task are kept; the same on every re-run of the task. */
+export interface TaskAddress {
+  readonly configurable: {
+    readonly thread_id: string;
+    readonly checkpoint_ns: string;
+    readonly checkpoint_id: string | undefined;
+  };
+}
+
+/** One visit of one node, as LangGraph describes it. */
+export interface PregelTask {
+  /** Empty without a checkpointer. */
+  readonly threadId: string;
+  /** Names every task on the path to this one; the same on every re-run, another for a fork, a lap, a Send. */
+  readonly namespace: string;
+  readonly taskId: string;
+  readonly address: TaskAddress;
+  readonly saver: BaseCheckpointSaver | undefined;
+  /** Is this a re-run of something that paused or failed? On a first visit there is nothing to read back. */
+  readonly resuming: boolean;
+  /** Above 1 when LangGraph's retry policy runs the node again within one invocation. */
+  readonly attempt: number;
+  readonly answers: AnswerSlots;
+}
+
+/** The resume values LangGraph holds for a task, by position. */
+export interface AnswerSlots {
+  /** How many positions have a value. */
+  readonly count: number;
+  at(position: number): unknown;
+  /** Was this very value delivered by id in this invocation? Stored values were parsed from the checkpoint. */
+  isFresh(value: unknown): boolean;
+  /** Forget the values from this position on. */
+  cut(position: number): void;
+  /** Was a map of answers by id delivered in this invocation? */
+  readonly byId: boolean;
+  /** A value that names no interrupt, from this invocation or left over from an earlier one. */
+  readonly plain: unknown;
+  dropPlain(): void;
+}
+
+interface Scratchpad {
+  readonly resume: unknown[];
+  readonly nullResume?: unknown;
+  consumeNullResume(): unknown;
+}
+
+/** @throws ToolUsageError when the config is not one of a LangGraph node */
+export function readTask(config: NodeConfig): PregelTask {
+  const keys = config.configurable ?? {};
+  const namespace = keys["checkpoint_ns"];
+  const taskId = keys["__pregel_task_id"];
+  const scratchpad = keys["__pregel_scratchpad"];
+  if (typeof namespace !== "string" || typeof taskId !== "string" || !isScratchpad(scratchpad)) {
+    throw new ToolUsageError(
+      "not inside a LangGraph node (or a LangGraph outside >=1.7.0 <2): pass the node's config on",
+    );
+  }
+  const attempt = config.executionInfo?.nodeAttempt ?? 1;
+  const threadId = typeof keys["thread_id"] === "string" ? keys["thread_id"] : "";
+  const saver = asSaver(keys["__pregel_checkpointer"]);
+  const parent = namespace.split("|").slice(0, -1).join("|");
+  const checkpoints = asRecord(keys["checkpoint_map"]);
+  const checkpointId = checkpoints[parent];
+  return {
+    threadId,
+    namespace,
+    taskId,
+    address: {
+      configurable: {
+        thread_id: threadId,
+        checkpoint_ns: parent,
+        checkpoint_id: typeof checkpointId === "string" ? checkpointId : undefined,
+      },
+    },
+    saver,
+    resuming: keys["__pregel_resuming"] === true || attempt > 1,
+    attempt,
+    answers: answerSlots(scratchpad, keys["__pregel_resume_map"]),
+  };
+}
+
+/** Rows that LangGraph itself writes for a task that has not finished; any other row is output. */
+export const UNFINISHED_CHANNELS: ReadonlySet<string> = new Set([
+  "__error__",
+  "__error_source_node__",
+  "__interrupt__",
+  "__resume__",
+  "__scheduled__",
+]);
+export const INTERRUPT_CHANNEL = "__interrupt__";
+
+function answerSlots(scratchpad: Scratchpad, resumeMap: unknown): AnswerSlots {
+  const delivered = Object.values(asRecord(resumeMap));
+  return {
+    get count() {
+      return scratchpad.resume.length;
+    },
+    at: (position) => scratchpad.resume[position],
+    isFresh: (value) => delivered.includes(value),
+    cut(position) {
+      scratchpad.resume.length = position;
+    },
+    byId: typeof resumeMap === "object" && resumeMap !== null,
+    get plain() {
+      return scratchpad.nullResume;
+    },
+    dropPlain() {
+      if (scratchpad.nullResume !== undefined) scratchpad.consumeNullResume();
+    },
+  };
+}
+
+function isScratchpad(value: unknown): value is Scratchpad {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "resume" in value &&
+    Array.isArray(value.resume) &&
+    "consumeNullResume" in value &&
+    typeof value.consumeNullResume === "function"
+  );
+}
+
+/** A saver by shape: two copies of the checkpoint package have two classes. */
+function asSaver(value: unknown): BaseCheckpointSaver | undefined {
+  const fits = typeof value === "object" && value !== null && "getTuple" in value && "putWrites" in value;
+  return fits ? (value as BaseCheckpointSaver) : undefined;
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}

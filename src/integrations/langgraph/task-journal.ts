@@ -1,0 +1,137 @@
+// What is kept beside a task in the checkpointer: marks of used answers, outcomes of claimed calls, refused plain values.
+// Private pending writes under task ids of our own, sealed for the task run; nothing relies on their order.
+//   J1  a visit without asks costs no saver call
+//   J2  of two marks for one binding the first one written stays (the savers' rule); whoever reads back its own token won
+
+import { ApprovalAlreadyDecided, FlowError, StoreUnavailable } from "../../index.js";
+import {
+  digest,
+  openMark,
+  openSeal,
+  outcomeFromJson,
+  outcomeToJson,
+  seal,
+  sealMark,
+  type KeyRing,
+  type Mark,
+  type Outcome,
+} from "../../spi.js";
+import { INTERRUPT_CHANNEL, UNFINISHED_CHANNELS, type PregelTask } from "./pregel-internals.js";
+
+const SPENT = "aa:spent";
+const DONE = "aa:done";
+const REFUSED = "aa:null";
+
+/** A claimed call's end, as it is kept. */
+export interface KeptOutcome {
+  readonly callId: string;
+  readonly rawDigest: string;
+  readonly outcome: Outcome;
+}
+
+/** Everything that is known about a task from its rows. */
+export interface TaskRows {
+  readonly marks: readonly Mark[];
+  readonly outcomes: readonly KeptOutcome[];
+  /** Digests of refused plain values. */
+  readonly refused: readonly string[];
+  /** The value of the newest interrupt, whoever raised it. */
+  readonly interrupt: unknown;
+  /** Has the task written output? Then this is a replay of something that went on. */
+  readonly finished: boolean;
+}
+
+type Row = readonly [taskId: string, channel: string, value: unknown];
+
+export class TaskJournal {
+  readonly #pregel: PregelTask;
+  readonly #keys: KeyRing;
+  readonly #owner: readonly string[];
+
+  constructor(pregel: PregelTask, keys: KeyRing, owner: readonly string[]) {
+    this.#pregel = pregel;
+    this.#keys = keys;
+    this.#owner = owner;
+  }
+
+  /** @throws FlowError when a sealed row does not open: nothing may run */
+  async read(): Promise<TaskRows> {
+    const rows = (await this.#rows()) ?? [];
+    const own = rows.filter(([taskId]) => taskId.startsWith(this.#prefix));
+    const task = rows.filter(([taskId]) => taskId === this.#pregel.taskId);
+    return {
+      marks: own
+        .filter(([, channel]) => channel === SPENT)
+        .map(([, , value]) => openMark(this.#keys, this.#owner, value)),
+      outcomes: own.filter(([, channel]) => channel === DONE).map(([, , value]) => this.#openOutcome(value)),
+      refused: own.filter(([, channel]) => channel === REFUSED).map(([taskId]) => taskId.split(":").at(-1) ?? ""),
+      interrupt: newestInterrupt(task),
+      finished: task.some(([, channel]) => !UNFINISHED_CHANNELS.has(channel)),
+    };
+  }
+
+  /** Write the mark and read it back. @throws ApprovalAlreadyDecided when another claim was first */
+  async mark(mark: Mark): Promise<void> {
+    const rowId = `${this.#prefix}s:${mark.record.binding}`;
+    await this.#write(SPENT, sealMark(this.#keys, this.#owner, mark), rowId);
+    const rows = await this.#rows();
+    // Not saved yet (exit durability, first pause not reached): nobody else can have it.
+    if (rows === undefined) return;
+    const row = rows.find(([taskId, channel]) => taskId === rowId && channel === SPENT);
+    if (row === undefined) throw new FlowError("this checkpointer drops private writes, so it cannot keep approvals");
+    if (openMark(this.#keys, this.#owner, row[2]).token === mark.token) return;
+    throw new ApprovalAlreadyDecided("another process used this approval first", {
+      callId: mark.record.request.callId,
+    });
+  }
+
+  async keepOutcome(kept: KeptOutcome): Promise<void> {
+    const value = { v: 1, callId: kept.callId, rawDigest: kept.rawDigest, outcome: outcomeToJson(kept.outcome) };
+    const text = seal(this.#keys, { purpose: "done", owner: [...this.#owner] }, value);
+    await this.#write(DONE, text, `${this.#prefix}d:${digest("agent-adapter/row/v1", kept.callId)}`);
+  }
+
+  /** Remember that this plain value was refused: LangGraph would offer it for ever. */
+  async refuse(valueDigest: string): Promise<void> {
+    await this.#write(REFUSED, 1, `${this.#prefix}n:${valueDigest}`);
+  }
+
+  get #prefix(): string {
+    return `aa:${this.#pregel.taskId}:`;
+  }
+
+  async #write(channel: string, value: unknown, taskId: string): Promise<void> {
+    try {
+      await this.#pregel.saver?.putWrites(this.#pregel.address, [[channel, value]], taskId);
+    } catch (cause) {
+      throw new StoreUnavailable("the checkpointer did not take a write; nothing was used", { cause });
+    }
+  }
+
+  /** `undefined`: the checkpoint of this task is not saved yet. */
+  async #rows(): Promise<readonly Row[] | undefined> {
+    try {
+      const tuple = await this.#pregel.saver?.getTuple(this.#pregel.address);
+      return tuple === undefined ? undefined : (tuple.pendingWrites ?? []);
+    } catch (cause) {
+      throw new StoreUnavailable("the checkpointer cannot be read; nothing was used", { cause });
+    }
+  }
+
+  #openOutcome(sealed: unknown): KeptOutcome {
+    const value = openSeal(this.#keys, { purpose: "done", owner: [...this.#owner] }, sealed);
+    const fields: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
+    const { v, callId, rawDigest } = fields;
+    const outcome = outcomeFromJson(fields["outcome"]);
+    if (v !== 1 || typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) {
+      throw new FlowError("the sealed outcome of a call is not of a version this release can read");
+    }
+    return { callId, rawDigest, outcome };
+  }
+}
+
+function newestInterrupt(rows: readonly Row[]): unknown {
+  const interrupts = rows.filter(([, channel]) => channel === INTERRUPT_CHANNEL).flatMap(([, , value]) => value);
+  const newest: unknown = interrupts.at(-1);
+  return typeof newest === "object" && newest !== null && "value" in newest ? newest.value : undefined;
+}

@@ -1,0 +1,123 @@
+// `toolNode`: a node that runs the last AIMessage's tool calls through an executor. Exactly one ToolMessage per open call, in
+// the order of the calls, whatever was approved, denied, edited, unknown or invalid.
+
+import { ToolNode } from "@langchain/langgraph/prebuilt";
+import { coerceMessageLikeToMessage, type BaseMessageLike, type ToolMessage } from "@langchain/core/messages";
+import { ToolUsageError, type Executor, type Registry } from "../../index.js";
+import { defaultExecutor, hiddenFailure, partsOf, runBatch, type CallOutcome } from "../../spi.js";
+import { structuredTool } from "../langchain-core/structured-tool.js";
+import {
+  errorMessage,
+  openCallsOf,
+  resultMessage,
+  singleCall,
+  type OpenCall,
+  type OpenCalls,
+} from "../langchain-core/tool-messages.js";
+import { LangGraphApproval } from "./langgraph-approval.js";
+import type { NodeConfig } from "./pregel-internals.js";
+import { runInTask, type NodeRun } from "./run-in-task.js";
+
+export interface ToolNodeOptions {
+  /** Default: the registry's shared executor with a `LangGraphApproval()` under this process's random key. */
+  readonly executor?: Executor;
+  /** The state key of the messages. Default `"messages"`. */
+  readonly messagesKey?: string;
+  /** How many calls that need no human run at once. Default: the executor's. */
+  readonly concurrency?: number;
+  /** Tell the model in the ToolMessage when a reviewer changed the arguments. Default `true`. */
+  readonly announceEdits?: boolean;
+}
+
+/**
+ * A node for `addNode("tools", ...)`; `.tools` are LangChain tools for `bindTools`. Calls that need a human run one by one
+ * after the others, so that each pause asks one question; what finished before a pause is not run again.
+ *
+ * Accepts `{ messages }`, a message array, or the one call of `{ lg_tool_call }`.
+ *
+ * @throws ToolUsageError when an option cannot be used
+ * @example
+ * const tools = toolNode(registry, { executor });
+ * const graph = new StateGraph(MessagesAnnotation).addNode("tools", tools).addEdge(START, "tools");
+ */
+export function toolNode(registry: Registry, options: ToolNodeOptions = {}): ToolNode {
+  return new RegistryToolNode(registry, options);
+}
+
+interface Settings {
+  readonly executor: Executor;
+  readonly messagesKey: string;
+  readonly concurrency: number;
+  readonly announceEdits: boolean;
+}
+
+function settle(registry: Registry, options: ToolNodeOptions): Settings {
+  const { executor, messagesKey = "messages", concurrency, announceEdits = true, ...rest } = options;
+  const unknown = Object.keys(rest)[0];
+  if (unknown !== undefined) throw new ToolUsageError(`toolNode: there is no option ${JSON.stringify(unknown)}`);
+  const used = executor ?? defaultExecutor(registry, () => ({ approval: new LangGraphApproval() }));
+  const strayed = registry.list().find((spec) => used.registry.get(spec.name) !== spec);
+  if (strayed !== undefined)
+    throw new ToolUsageError(`toolNode: ${strayed.name} is not registered in the executor's registry`);
+  return { executor: used, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, announceEdits };
+}
+
+class RegistryToolNode extends ToolNode {
+  readonly #settings: Settings;
+  readonly #registry: Registry;
+
+  constructor(registry: Registry, options: ToolNodeOptions) {
+    const settings = settle(registry, options);
+    super(registry.list().map((spec) => structuredTool(spec, settings.executor)));
+    this.#settings = settings;
+    this.#registry = registry;
+  }
+
+  protected override async run(input: unknown, config: NodeConfig): Promise<unknown> {
+    const { executor, messagesKey } = this.#settings;
+    return runInTask(config, executor, async (node) => {
+      const open = readInput(input, messagesKey, node.namespace);
+      const answers = await this.#answer(open.calls, node);
+      const messages = open.repaired === undefined ? answers : [open.repaired, ...answers];
+      return Array.isArray(input) ? messages : { [messagesKey]: messages };
+    });
+  }
+
+  async #answer(calls: readonly OpenCall[], { scope }: NodeRun): Promise<ToolMessage[]> {
+    const { executor, concurrency, announceEdits } = this.#settings;
+    const runnable = calls.filter((call) => call.refusal === undefined);
+    const requests = runnable.map((call) => ({ tool: this.#toolOf(call), args: call.args, callId: call.id }));
+    const outcomes = await runBatch(partsOf(executor), scope, requests, { concurrency, signal: scope.context.signal });
+    const failure = hiddenFailure(outcomes);
+    if (failure !== undefined) throw failure.reason;
+    const byCall = new Map(runnable.map((call, index) => [call, outcomes[index]]));
+    return calls.map((call) => messageFor(call, byCall.get(call), announceEdits));
+  }
+
+  /** A node for a part of the executor's registry runs only that part. */
+  #toolOf(call: OpenCall): string {
+    return this.#registry.has(call.name) ? call.name : "";
+  }
+}
+
+function messageFor(call: OpenCall, outcome: CallOutcome | undefined, announce: boolean): ToolMessage {
+  if (outcome === undefined) return errorMessage(call, call.refusal);
+  if (outcome.status === "rejected") return errorMessage(call, outcome.reason);
+  const edited = outcome.editedArguments;
+  return resultMessage(call, outcome.value, edited === undefined ? undefined : { arguments: edited, announce });
+}
+
+function readInput(input: unknown, messagesKey: string, namespace: string): OpenCalls {
+  if (typeof input === "object" && input !== null && "lg_tool_call" in input) {
+    const call: unknown = input.lg_tool_call;
+    if (typeof call !== "object" || call === null) throw new ToolUsageError("lg_tool_call is not a tool call");
+    return { calls: [singleCall(call, namespace)], repaired: undefined };
+  }
+  const list: unknown = Array.isArray(input) ? input : Object.getOwnPropertyDescriptor(input ?? {}, messagesKey)?.value;
+  if (!Array.isArray(list))
+    throw new ToolUsageError(`the tool node found no message array under ${JSON.stringify(messagesKey)}`);
+  return openCallsOf(
+    list.map((message: BaseMessageLike) => coerceMessageLikeToMessage(message)),
+    namespace,
+  );
+}

@@ -1,0 +1,113 @@
+// What this process remembers about task runs: finished and running calls, asks, used answers. One structure per process,
+// shared by every copy of the package in it; a new process starts without it.
+//   P1  a task run is forgotten only when nobody is in it; used answers (claims) are never forgotten early
+//   P2  bounded: 10 000 task runs, 24 hours, 64 MiB, whichever comes first
+
+import type { AskRecord } from "../approvals/ask.js";
+import type { Mark } from "../approvals/mark.js";
+import { randomId } from "../crypto/random.js";
+import type { Outcome, Settled } from "./outcome.js";
+
+/** Whoever started a call. It is gone when its attempt has settled or its signal is aborted. */
+export interface AttemptOwner {
+  readonly alive: boolean;
+}
+
+export interface RunningCall {
+  readonly approved: boolean;
+  /** Replaced when a re-run adopts a call that its first owner left behind. */
+  owner: AttemptOwner;
+  /** Never rejects. */
+  readonly settled: Promise<Settled>;
+}
+
+export interface CallEntry {
+  readonly rawDigest: string;
+  outcome: Outcome | undefined;
+  running: RunningCall | undefined;
+}
+
+/** Everything remembered about one task run. */
+export interface TaskEntry {
+  readonly calls: Map<string, CallEntry>;
+  /** In the order they were shown; the last one is the newest. */
+  asks: readonly AskRecord[];
+  /** Used answers by binding. */
+  readonly marks: Map<string, Mark>;
+  /** Digests of plain resume values that were refused. */
+  readonly refused: Set<string>;
+  /** Attempts that are in it now. */
+  attempts: number;
+  /** False for a run that nobody can name: its entry lives and dies with its context. */
+  readonly shared: boolean;
+  bytes: number;
+  touchedAt: number;
+}
+
+/** One used answer. `retry`: its claim was interrupted; the same token may go on. */
+export interface ClaimEntry {
+  readonly token: string;
+  state: "held" | "retry";
+  readonly guardUntil: number;
+}
+
+interface ProcessState {
+  readonly id: string;
+  readonly tasks: Map<string, TaskEntry>;
+  readonly claims: Map<string, ClaimEntry>;
+  /** Approved calls running now, by the group of task runs that LangGraph aborts together. */
+  readonly busy: Map<string, Set<Promise<unknown>>>;
+  bytes: number;
+}
+
+export const JOURNAL_LIMITS = { tasks: 10_000, ageMs: 24 * 60 * 60 * 1000, bytes: 64 * 1024 * 1024 } as const;
+
+// `Symbol.for` is not typed as unique; the cast says what it is.
+const KEY: unique symbol = Symbol.for("agent-adapter/process/v1") as never;
+type Shared = typeof globalThis & { [KEY]?: ProcessState };
+
+/** The structure of this process, made on first use. */
+export function processState(): ProcessState {
+  const shared: Shared = globalThis;
+  shared[KEY] ??= { id: randomId(), tasks: new Map(), claims: new Map(), busy: new Map(), bytes: 0 };
+  return shared[KEY];
+}
+
+/** An entry for a run that nobody can name again. */
+export function privateTaskEntry(): TaskEntry {
+  return emptyTaskEntry(0, false);
+}
+
+function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
+  const calls = new Map<string, CallEntry>();
+  return { calls, asks: [], marks: new Map(), refused: new Set(), attempts: 0, shared, bytes: 0, touchedAt: now };
+}
+
+/** The entry of a task run, made on first use and moved to the young end. */
+export function taskEntry(key: string, now: number): TaskEntry {
+  const { tasks } = processState();
+  const entry = tasks.get(key) ?? emptyTaskEntry(now, true);
+  tasks.delete(key);
+  tasks.set(key, entry);
+  entry.touchedAt = now;
+  evict(now);
+  return entry;
+}
+
+/** Account for what an entry holds. */
+export function addBytes(entry: TaskEntry, bytes: number): void {
+  if (!entry.shared) return;
+  entry.bytes += bytes;
+  processState().bytes += bytes;
+}
+
+function evict(now: number): void {
+  const state = processState();
+  for (const [key, entry] of state.tasks) {
+    const over = state.tasks.size > JOURNAL_LIMITS.tasks || state.bytes > JOURNAL_LIMITS.bytes;
+    if (!over && now - entry.touchedAt <= JOURNAL_LIMITS.ageMs) return;
+    if (entry.attempts > 0) continue;
+    state.tasks.delete(key);
+    state.bytes -= entry.bytes;
+  }
+}

@@ -1,0 +1,104 @@
+// `TaskRun`: one attempt at one task run, as the executor sees it: what this process remembers about it, and the host
+// that can pause it and keep things elsewhere. Owns call ids and liveness; knows no framework.
+
+import type { AskRecord } from "../approvals/ask.js";
+import type { Mark } from "../approvals/mark.js";
+import { processState, type AttemptOwner, type TaskEntry } from "./process-state.js";
+import type { Outcome } from "./outcome.js";
+
+/** What the surroundings of a task run do for it: LangGraph's pause and checkpointer, or nothing in a plain program. */
+export interface TaskHost {
+  /** Can this host pause for a human and be resumed? */
+  readonly pauses: boolean;
+  /** The answer that entered with this attempt for that binding; nothing is spent by looking. */
+  answerTo(binding: string): unknown;
+  /** Keep the mark of a used answer. Rejects with `ApprovalAlreadyDecided` when another process was first. */
+  mark(mark: Mark): Promise<void>;
+  /** Keep what a claimed call came to. */
+  keepOutcome(callId: string, rawDigest: string, outcome: Outcome): Promise<void>;
+  /** Show the ask to a human and stop this attempt; always rejects. One pause per attempt: later asks get the same one. */
+  pause(ask: AskRecord): Promise<never>;
+}
+
+/** A program without a framework: nothing outlives the process and nothing can pause. */
+export const plainHost: TaskHost = {
+  pauses: false,
+  answerTo: () => undefined,
+  mark: () => Promise.resolve(),
+  keepOutcome: () => Promise.resolve(),
+  pause: () => Promise.reject(new Error("a plain program cannot pause")),
+};
+
+interface TaskRunOptions {
+  /** Names the task run to reviewers and seals. */
+  readonly id: readonly string[];
+  /** Task runs that the host aborts together when one of them fails. */
+  readonly group: string;
+  readonly entry: TaskEntry;
+  readonly host: TaskHost;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class TaskRun implements AttemptOwner {
+  readonly id: readonly string[];
+  readonly group: string;
+  readonly entry: TaskEntry;
+  readonly host: TaskHost;
+  readonly signal: AbortSignal | undefined;
+  readonly #positions = new Map<string, number>();
+  #settled = false;
+
+  constructor(options: TaskRunOptions) {
+    this.id = options.id;
+    this.group = options.group;
+    this.entry = options.entry;
+    this.host = options.host;
+    this.signal = options.signal;
+  }
+
+  get alive(): boolean {
+    return !this.#settled && this.signal?.aborted !== true;
+  }
+
+  /** Run one attempt: while it runs its entry is not forgotten, afterwards its calls are nobody's. */
+  async attempt<T>(body: () => Promise<T>): Promise<T> {
+    this.entry.attempts += 1;
+    try {
+      return await body();
+    } finally {
+      this.entry.attempts -= 1;
+      this.#settled = true;
+    }
+  }
+
+  /** The id of a call that was given none: its position among the calls of the same tool and arguments. */
+  nextCallId(tool: string, rawDigest: string): string {
+    const kind = `${tool}/${rawDigest.slice(0, 16)}`;
+    const position = this.#positions.get(kind) ?? 0;
+    this.#positions.set(kind, position + 1);
+    return `#${kind}/${position}`;
+  }
+
+  /** The newest ask of a call. */
+  askOf(callId: string): AskRecord | undefined {
+    return this.entry.asks.findLast((ask) => ask.request.callId === callId);
+  }
+
+  /** How many answers a call has used. */
+  generationOf(callId: string): number {
+    return [...this.entry.marks.values()].filter((mark) => mark.record.request.callId === callId).length;
+  }
+}
+
+/** Remember an ask as the newest of its task run. */
+export function rememberAsk(entry: TaskEntry, ask: AskRecord): void {
+  entry.asks = [...entry.asks.filter((known) => known.binding !== ask.binding), ask];
+}
+
+/** Let the approved calls of a group settle: an error thrown now would make LangGraph abort them. */
+export async function groupSettled(group: string): Promise<void> {
+  const { busy } = processState();
+  for (let running = busy.get(group); running !== undefined && running.size > 0; running = busy.get(group)) {
+    await Promise.allSettled(running);
+  }
+}

@@ -1,0 +1,40 @@
+// The seam that framework adapters and stores are written against. Experimental: no semantic versioning yet.
+
+// ---- what an executor is made of, and running calls inside a task run of a host
+export { partsOf } from "./executor/executor.js";
+export { settleParts, type ExecutorParts } from "./executor/parts.js";
+export { defaultExecutor } from "./executor/default-executor.js";
+export { currentScope, enterScope, type Scope } from "./executor/scope.js";
+export { hiddenFailure, runBatch, type CallOutcome } from "./executor/run-many.js";
+export { isControlFlow, isHostSignal } from "./executor/control-flow.js";
+
+// ---- task runs and what is remembered of them
+export { groupSettled, rememberAsk, TaskRun, type TaskHost } from "./journal/task-run.js";
+export { processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
+export { keepOutcome } from "./journal/journal.js";
+export { outcomeFromJson, outcomeToJson, type Outcome } from "./journal/outcome.js";
+
+// ---- approvals
+export { askRecord, openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
+export { isClaimed } from "./approvals/claims.js";
+export { openMark, sealMark, type Mark } from "./approvals/mark.js";
+export { transition } from "./approvals/transitions.js";
+export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
+export { isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
+export { fieldsOf } from "./approvals/decision.js";
+export { APPROVAL_TYPE } from "./approvals/review-request.js";
+
+// ---- bytes
+export {
+  canonicalJson,
+  isJson,
+  jsonCopy,
+  sameJson,
+  DEFAULT_JSON_LIMITS,
+  type JsonValue,
+} from "./crypto/canonical-json.js";
+export { digest } from "./crypto/digest.js";
+export { KeyRing, type Secrets } from "./crypto/keys.js";
+export { openSeal, seal } from "./crypto/seal.js";
+export { randomId } from "./crypto/random.js";
+export { systemClock } from "./async/clock.js";
