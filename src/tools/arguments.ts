@@ -99,16 +99,14 @@ class ArgumentParser {
   }
 
   #checkedCopy(raw: unknown, limits: JsonLimits): JsonObject {
-    if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-      throw this.#invalid("they must be a JSON object");
-    }
     let value: unknown;
     try {
       // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
       value = JSON.parse(orderedJson(raw, limits));
     } catch (error) {
-      if (error instanceof NotJson) throw this.#invalid(this.#notJson(error));
-      throw error;
+      if (!(error instanceof NotJson)) throw error;
+      const isNothing = error.path === "" && error.reason === "type";
+      throw this.#invalid(isNothing ? "they must be a JSON object" : this.#notJson(error));
     }
     if (!isObject(value)) throw this.#invalid("they must be a JSON object");
     // After a checkpoint read such a key would be the prototype of what a human approved.

@@ -108,7 +108,7 @@ export function modelSchema(document: JsonObject): JsonObject {
   refuseEndlessRefs(whole);
   const inlined = inlineDescribedRefs(whole, whole, new Set());
   const unwrapped = isObject(inlined) ? inlined : whole;
-  if (!admitsObject(unwrapped, unwrapped, new Set())) {
+  if (!admitsObject(unwrapped, unwrapped, new Map())) {
     throw new BadSchema("the root must describe an object: wrap the value in an object with one property");
   }
   return { ...unwrapped, type: "object" };
@@ -232,14 +232,17 @@ function refuseEndlessRefs(root: JsonObject): void {
   all(root);
 }
 
-/** May an object be valid? Wrong only towards yes. */
-function admitsObject(schema: JsonValue, root: JsonObject, seen: ReadonlySet<JsonValue>): boolean {
-  if (!isObject(schema) || seen.has(schema)) return schema !== false;
-  const inner = new Set(seen).add(schema);
-  const admits = (one: JsonValue): boolean => admitsObject(one, root, inner);
-  if (!valuesAdmit(schema)) return false;
+/** May an object be valid? Wrong only towards yes. Ends, because endless refs were refused before. */
+function admitsObject(schema: JsonValue, root: JsonObject, known: Map<JsonValue, boolean>): boolean {
+  if (!isObject(schema)) return schema !== false;
+  const before = known.get(schema);
+  if (before !== undefined) return before;
+  const admits = (one: JsonValue): boolean => admitsObject(one, root, known);
   const referred = target(root, own(schema, "$ref"));
-  return (referred === undefined || admits(referred)) && alternativesAdmit(schema, admits);
+  const answer =
+    valuesAdmit(schema) && (referred === undefined || admits(referred)) && alternativesAdmit(schema, admits);
+  known.set(schema, answer);
+  return answer;
 }
 
 function valuesAdmit(schema: JsonObject): boolean {

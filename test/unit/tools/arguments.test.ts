@@ -44,6 +44,7 @@ describe("raw arguments", () => {
   describe.each([
     ["zod", anything],
     ["plain JSON Schema", plainAnything],
+    ["a schema that takes everything", byHand((value) => ({ value }))],
   ])("%s", (_, schema: InputSchema) => {
     test.each(noObjects)("G3 B31: %s is no JSON object and never becomes {}", async (_name, raw) => {
       expect(await failure(parse(schema, raw))).toBeInstanceOf(ToolArgsInvalid);
@@ -188,6 +189,13 @@ describe("integers", () => {
     expect(await parse(z.object({ n: z.number() }), { n: 1e300 })).toEqual({ n: 1e300 });
     const schema = { type: "object", properties: { id: integer }, additionalProperties: { type: "number" } };
     expect(await parse(schema, { id: 1, other: 2 ** 60 })).toEqual({ id: 1, other: 2 ** 60 });
+  });
+
+  test("G3 B27: schemas that meet again and again are looked at once", async () => {
+    const level = (n: number): object => ({ allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] });
+    const defs = Array.from({ length: 40 }, (_, n) => [`d${n}`, n < 39 ? level(n) : { type: "object" }]);
+    const schema = byHand((value) => ({ value }), { $ref: "#/$defs/d0", $defs: Object.fromEntries(defs) });
+    expect(await parse(schema, { a: unsafe })).toEqual({ a: unsafe });
   });
 
   test("G3 B27: the search ends on schemas that branch at every level, and in bounded time", async () => {
@@ -362,6 +370,14 @@ describe("messages", () => {
     expect(error.message).toContain('tool "pay"');
     expect(error.message).not.toMatch(/s3cr3t|4111/);
     expect(error.cause).toBeUndefined();
+  });
+
+  test("plain: what wraps a fault is not repeated", async () => {
+    const schema = { type: "object", properties: { a: { type: "array", items: { allOf: [{ type: "number" }] } } } };
+    const { message } = await failure(parse(schema, { a: ["x"] }));
+    expect(message).toBe('arguments of tool "pay" are not valid: a.0: has the wrong type');
+    const choice = { type: "object", properties: { a: { oneOf: [{ type: "number" }, { minimum: 0 }] } } };
+    expect((await failure(parse(choice, { a: 1 }))).message).toContain("a: must fit exactly one of the alternatives");
   });
 
   test("N1: number and length are bounded", async () => {

@@ -141,6 +141,14 @@ describe("definitionDigest", () => {
     expect(of(values("x"))).not.toBe(of(values("y")));
   });
 
+  test("does not cover a default that a library computed, which another day may differ", () => {
+    let today = "2024-01-01";
+    const inputSchema = z.object({ day: z.string().default(() => today) });
+    const before = define({ inputSchema }).definitionDigest;
+    today = "2024-01-02";
+    expect(define({ inputSchema }).definitionDigest).toBe(before);
+  });
+
   test("is the same in every process although a default is computed, and a computed default is not shown", () => {
     let calls = 0;
     const schema = z.object({

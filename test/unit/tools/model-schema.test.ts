@@ -236,6 +236,12 @@ describe("schemas that cannot be used", () => {
     ["an unknown type", { type: "object", properties: { a: { type: "strng" } } }, /bad "type" at #\/properties\/a/],
     ["a ref that leads nowhere", { type: "object", properties: { a: { $ref: "#/$defs/b" } } }, /#\/\$defs\/b/],
     ["a ref to a prototype member", { type: "object", properties: { a: { $ref: "#/constructor" } } }, /constructor/],
+    ["a ref to the prototype", { type: "object", properties: { a: { $ref: "#/__proto__" } } }, /__proto__/],
+    [
+      "the same scalar twice",
+      { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }], $defs: { a: { type: "null" } } },
+      /root must/,
+    ],
     ["a ref to another document", { type: "object", properties: { a: { $ref: "other.json" } } }, /other\.json/],
     ["a ref to itself", { type: "object", properties: { a: { $ref: "#/properties/a" } } }, /leads back to itself/],
     [
