@@ -22,6 +22,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Is this a JSON array? (`Array.isArray` alone forgets what is in a read-only one.) */
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
 /** The value of an own member, so that no name reaches a prototype. */
 export function own(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
@@ -158,7 +163,7 @@ class Definitions {
   #resolve(steps: readonly string[]): JsonValue {
     let at: JsonValue | undefined = this.#document;
     for (const step of steps) {
-      if (Array.isArray(at)) at = /^(0|[1-9]\d*)$/.test(step) ? (at as readonly JsonValue[])[Number(step)] : undefined;
+      if (isList(at)) at = /^(0|[1-9]\d*)$/.test(step) ? at[Number(step)] : undefined;
       else at = isObject(at) ? own(at, step) : undefined;
     }
     if (isObject(at) || typeof at === "boolean") return at;

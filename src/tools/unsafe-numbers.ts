@@ -3,7 +3,7 @@
 
 import type { JsonObject, JsonValue } from "../crypto/canonical-json.js";
 import { regExp } from "./check-json-schema.js";
-import { inPlace, isObject, own } from "./json-schema.js";
+import { inPlace, isList, isObject, own } from "./json-schema.js";
 
 /** Where a value is inside another one. */
 export type ValuePath = readonly (string | number)[];
@@ -29,8 +29,8 @@ interface Place {
 function search(value: JsonValue, schemas: Schemas, { root, path }: Place): ValuePath | undefined {
   if (typeof value === "number") return hasUnsafeInteger(value) && [...schemas].some(isInteger) ? path : undefined;
   if (typeof value !== "object" || value === null || !hasUnsafeInteger(value)) return undefined;
-  const members: Iterable<readonly [string | number, JsonValue]> = Array.isArray(value)
-    ? (value as readonly JsonValue[]).entries()
+  const members: Iterable<readonly [string | number, JsonValue]> = isList(value)
+    ? value.entries()
     : Object.entries(value);
   const inner = memberSchemas(schemas, root, Array.isArray(value));
   for (const [key, member] of members) {
@@ -70,7 +70,7 @@ function memberSchemas(schemas: Schemas, root: JsonObject, isArray: boolean): (k
 function namedMember(schema: JsonObject, key: string | number): JsonValue[] {
   const members = own(schema, typeof key === "number" ? "prefixItems" : "properties");
   if (typeof key === "number") {
-    const item: JsonValue | undefined = Array.isArray(members) ? (members as readonly JsonValue[])[key] : undefined;
+    const item: JsonValue | undefined = isList(members) ? members[key] : undefined;
     return item === undefined ? [] : [item];
   }
   const member = isObject(members) ? own(members, key) : undefined;
