@@ -14,6 +14,11 @@ export function isControlFlow(error: unknown, signal: AbortSignal | undefined): 
   return signal?.aborted === true || isHostSignal(error);
 }
 
+/** A pause raised by somebody's raw `interrupt()`. */
+export function isPause(error: unknown): boolean {
+  return isBubbleUp(error) && typeof error === "object" && error !== null && "interrupts" in error;
+}
+
 function isBubbleUp(error: unknown): boolean {
   return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
 }

@@ -94,7 +94,7 @@ class RegistryToolNode extends ToolNode {
     return calls.map((call) => messageFor(call, byCall.get(call), announceEdits));
   }
 
-  /** A node for a part of the executor's registry runs only that part. */
+  /** A node for a part of the executor's registry runs only that part; no tool has the empty name. */
   #toolOf(call: OpenCall): string {
     return this.#registry.has(call.name) ? call.name : "";
   }
