@@ -22,7 +22,8 @@ export {
   type ContextOptions,
   type RunOptions,
 } from "./executor/executor.js";
-export type { ExecutorOptions, Logger } from "./executor/parts.js";
+export type { ExecutorOptions } from "./executor/parts.js";
+export type { Logger } from "./tools/logger.js";
 export type { CallOutcome } from "./executor/run-many.js";
 export { currentContext } from "./executor/scope.js";
 export type { CallContext, RunContext } from "./context/run-context.js";

@@ -87,7 +87,7 @@ export class Executor {
    * @throws ToolArgsInvalid, ToolNotFound, ToolError, ApprovalDenied, ApprovalExpired: an answer for the model
    * @throws ToolFailed, ApprovalPending, ApprovalAlreadyDecided, ToolUsageError, FlowError, StoreUnavailable: for the program
    */
-  run<In, Out>(tool: ToolSpec<In, Out>, args: In, options?: RunOptions): Promise<Out>;
+  run<In, Out>(tool: ToolSpec<In, Out>, args: NoInfer<In>, options?: RunOptions): Promise<Out>;
   run(tool: string, args: unknown, options?: RunOptions): Promise<unknown>;
   async run(tool: string | ToolSpec<never, unknown>, args: unknown, options: RunOptions = {}): Promise<unknown> {
     const { callId, signal } = options;

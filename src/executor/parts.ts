@@ -10,11 +10,7 @@ import { completeHook, type Hook } from "../hooks/hook.js";
 import type { Ledger } from "../ledger/ledger.js";
 import { MemoryLedger } from "../ledger/memory-ledger.js";
 import type { Registry } from "../tools/registry.js";
-
-/** Where the executor says what it could not do; `console` fits. */
-export interface Logger {
-  warn(message: string): void;
-}
+import type { Logger } from "../tools/logger.js";
 
 export interface ExecutorOptions {
   /** Who decides about calls that need a human. Without one such calls are refused. */
@@ -91,7 +87,8 @@ export function settleParts(registry: Registry, options: ExecutorOptions): Execu
 }
 
 const nobody = () => undefined;
-const silent: Logger = { warn: () => undefined };
+const quiet = () => undefined;
+const silent: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 function rootKeys({ secret, approval }: ExecutorOptions): KeyRing {
   return secret === undefined ? (approval?.keys ?? KeyRing.forProcess()) : KeyRing.of(secret, "secret");

@@ -26,6 +26,7 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
     attempt: attempt.attempts,
     principal: context.principal,
     metadata: context.metadata,
+    log: attempt.parts.logger,
     // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
     get signal() {
       signal ??= AbortSignal.any(attempt.signal === undefined ? [] : [attempt.signal]);

@@ -2,6 +2,7 @@
 // A spec carries its argument and result types in one phantom member, so that any spec fits `AnyToolSpec` without a cast.
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Logger } from "./logger.js";
 import type { JsonLimits } from "../crypto/canonical-json.js";
 
 // Never present at run time: they only carry types.
@@ -52,6 +53,8 @@ export interface ToolContext {
   /** Who the run acts for, as the executor's `principal` option saw it. */
   readonly principal: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The executor's logger. */
+  readonly log: Logger;
   /** Runs another registered tool as a part of this call; its call id is `<this call>/<n>`. */
   run(tool: string, args: unknown): Promise<unknown>;
 }
