@@ -8,6 +8,7 @@ import {
   INTERRUPT,
   MemorySaver,
   MessagesAnnotation,
+  Send,
   START,
   StateGraph,
   type BaseCheckpointSaver,
@@ -59,7 +60,11 @@ export interface App {
     readonly values: unknown;
     readonly next: readonly string[];
     readonly config: object;
-    readonly tasks: readonly { readonly id: string; readonly interrupts: readonly unknown[] }[];
+    readonly tasks: readonly {
+      readonly id: string;
+      readonly interrupts: readonly unknown[];
+      readonly result?: unknown;
+    }[];
   }>;
 }
 
@@ -167,7 +172,8 @@ export class Stand {
   /** What waits now, read from the checkpointer. */
   async pending(): Promise<readonly Pending[]> {
     const { tasks } = await this.app.getState(this.config);
-    return tasks.flatMap(({ interrupts }) => interrupts.map(asPending));
+    // A task that has finished keeps the interrupts it had.
+    return tasks.filter(({ result }) => result === undefined).flatMap(({ interrupts }) => interrupts.map(asPending));
   }
 
   /** The one pause there is. */
@@ -191,6 +197,28 @@ function oneToolNode(node: ReturnType<typeof toolNode>, checkpointer: BaseCheckp
     .addEdge(START, "tools")
     .addEdge("tools", END)
     .compile({ checkpointer }) as unknown as App;
+}
+
+/** A graph that runs each call of the model's message in a task of its own, so that several requests wait at once. */
+export const aTaskPerCall: StandOptions["graph"] = (node, checkpointer) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("tools", node)
+    .addConditionalEdges(START, ({ messages }) => {
+      const last = messages.at(-1);
+      const calls = AIMessage.isInstance(last) ? (last.tool_calls ?? []) : [];
+      return calls.map((call) => new Send("tools", { messages: [ai([call])] }));
+    })
+    .addEdge("tools", END)
+    .compile({ checkpointer }) as unknown as App;
+
+/** One call of a tool made by `counted` or `asking`. */
+export function call(id: string, n: number, name = "send"): Call {
+  return { name, args: { n }, id };
+}
+
+/** The pause about this call. */
+export function about(pending: readonly Pending[], callId: string): Pending {
+  return one(pending.filter(({ value }) => value.request.callId === callId));
 }
 
 /** What the model says: calls as it wrote them, valid or not. */
@@ -252,6 +280,13 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
 /** Id, status and content of tool messages, in order. */
 export function table(messages: readonly ToolMessage[]): [id: string, status: string | undefined, content: unknown][] {
   return messages.map((message) => [message.tool_call_id, message.status, message.content]);
+}
+
+/** A short real wait. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }
 
 interface ToolSettings {
