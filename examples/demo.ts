@@ -122,7 +122,7 @@ async function main(): Promise<void> {
   await editedApproval();
   await denial();
   const entries = await showLedger(executor.ledger);
-  tried("entries for 8 calls, 13 resumes", String(entries), "8");
+  tried("entries for 8 calls, 19 resumes", String(entries), "8");
   finish();
 }
 

@@ -23,8 +23,9 @@ registry.tool({
 });
 // endregion
 
+export const demoKey = "demo only: load yours from a secret store";
 // region: executor
-export const port = new LangGraphApproval({ key: "demo only: load yours from a secret store" });
+export const port = new LangGraphApproval({ key: demoKey }); // 16 bytes or more, the same in every process
 export const executor = new Executor(registry, { approval: port });
 // endregion
 
