@@ -4,6 +4,8 @@
 import { digest } from "../crypto/digest.js";
 import { ToolUsageError } from "../errors.js";
 import { argumentParsing } from "./arguments.js";
+import { executionOptions, type ExecutionOptions } from "./execution-options.js";
+import { flag, readOnce, refused } from "./options.js";
 import { compileInput, compileOutput } from "./schema.js";
 import type { AnyToolSpec, CallerArguments, Effects, InputSchema, ToolOptions, ToolSpec } from "./spec.js";
 
@@ -22,21 +24,15 @@ const made = new WeakSet<object>();
  *   execute: ({ to, amount }) => bank.pay(to, amount),
  * });
  */
-export function defineTool<Schema extends InputSchema, Out>(
-  options: ToolOptions<Schema, Out>,
-): ToolSpec<CallerArguments<Schema>, Out> {
-  const settled = settle(options);
-  const { name, description, effects, idempotent, version, confirm, execute } = settled;
-  const input = compileInput(name, settled.inputSchema);
-  const output = settled.outputSchema === undefined ? undefined : compileOutput(name, settled.outputSchema);
+export function defineTool<Schema extends InputSchema, Out, const Name extends string>(
+  options: ToolOptions<Schema, Out, Name>,
+): ToolSpec<CallerArguments<Schema>, Out, Name> {
+  const { inputSchema, outputSchema, ...settled } = settle<Name>(options);
+  const { name, effects, version } = settled;
+  const input = compileInput(name, inputSchema);
+  const output = outputSchema === undefined ? undefined : compileOutput(name, outputSchema);
   const spec = Object.freeze({
-    name,
-    description,
-    effects,
-    idempotent,
-    version,
-    confirm,
-    execute,
+    ...settled,
     inputJsonSchema: input.jsonSchema,
     definitionDigest: digest("agent-adapter/definition/v1", { name, inputSchema: input.covered, effects, version }),
     ...argumentParsing(name, input, output),
@@ -50,60 +46,57 @@ export function isToolSpec(value: unknown): value is AnyToolSpec {
   return typeof value === "object" && value !== null && made.has(value);
 }
 
-type Settled = Pick<
-  AnyToolSpec,
-  "name" | "description" | "effects" | "idempotent" | "version" | "confirm" | "execute"
-> & { readonly inputSchema: unknown; readonly outputSchema: unknown };
+type Settled<Name extends string> = ExecutionOptions &
+  Pick<AnyToolSpec, "description" | "effects" | "idempotent" | "version" | "confirm" | "confirmStated" | "execute"> & {
+    readonly name: Name;
+    readonly inputSchema: unknown;
+    readonly outputSchema: unknown;
+  };
 
 const OPTIONS: ReadonlySet<string> = new Set(
-  "name description inputSchema outputSchema execute confirm effects idempotent version".split(" "),
+  (
+    "name description inputSchema outputSchema execute confirm effects idempotent " +
+    "timeoutMs retries cache oncePerRun parallelSafe cost version"
+  ).split(" "),
 );
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-function settle(options: unknown): Settled {
+function settle<Name extends string>(options: unknown): Settled<Name> {
   if (typeof options !== "object" || options === null) {
     throw new ToolUsageError("defineTool needs an options object with name, description, inputSchema and execute");
   }
-  const read = readOnce(options);
-  const name = toolName(read.get("name"));
+  const read = readOnce(options, OPTIONS);
+  const name = read.get("name");
+  assertToolName<Name>(name);
   for (const option of read.keys()) {
     if (!OPTIONS.has(option)) throw refused(name, option, `there is no such option; known: ${[...OPTIONS].join(", ")}`);
   }
   const effects = effectsOption(name, read.get("effects"));
+  const confirm = confirmOption(name, read);
   return {
     name,
     description: text(name, "description", read.get("description")),
     inputSchema: read.get("inputSchema"),
     outputSchema: read.get("outputSchema"),
     execute: executeOption(name, read.get("execute")),
-    confirm: confirmOption(name, read),
+    confirm,
+    confirmStated: read.has("confirm"),
     effects,
-    idempotent: idempotentOption(name, read.get("idempotent") ?? effects === "read"),
+    idempotent: flag(name, "idempotent", read.get("idempotent") ?? effects === "read"),
+    ...executionOptions(name, read, { effects, confirm }),
     version: text(name, "version", read.get("version") ?? "1"),
   };
 }
 
-/** Every option once, so that a getter cannot answer differently the second time. */
-function readOnce(options: object): ReadonlyMap<string, unknown> {
-  const read = new Map<string, unknown>();
-  for (const option of new Set([...OPTIONS, ...Object.keys(options)])) {
-    if (option in options) read.set(option, Reflect.get(options, option));
-  }
-  return read;
-}
-
-function refused(tool: string, option: string, why: string): ToolUsageError {
-  return new ToolUsageError(`tool "${tool}": bad option "${option}": ${why}`, { tool });
-}
-
-function toolName(name: unknown): string {
+// The compiler checked `name` against `Name` in `defineTool`; here it is looked at again, because programs without types
+// pass anything.
+function assertToolName<Name extends string>(name: unknown): asserts name is Name {
   const shown = typeof name === "string" ? name.slice(0, 80) : typeof name;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw refused(shown, "name", "it must be 1 to 64 characters of A-Z a-z 0-9 _ -");
   }
   if (name in Object.prototype) throw refused(name, "name", "it is a name on Object.prototype");
-  return name;
 }
 
 function text(tool: string, option: string, value: unknown): string {
@@ -117,11 +110,6 @@ function effectsOption(tool: string, value: unknown): Effects {
   if (value === undefined) return "write";
   if (value === "read" || value === "write" || value === "destructive") return value;
   throw refused(tool, "effects", 'it must be "read", "write" or "destructive"');
-}
-
-function idempotentOption(tool: string, value: unknown): boolean {
-  if (typeof value === "boolean") return value;
-  throw refused(tool, "idempotent", "it must be true or false");
 }
 
 function confirmOption(tool: string, read: ReadonlyMap<string, unknown>): AnyToolSpec["confirm"] {

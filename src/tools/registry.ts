@@ -33,7 +33,9 @@ export class Registry implements Iterable<AnyToolSpec> {
   }
 
   /** Defines a tool and adds it. */
-  tool<Schema extends InputSchema, Out>(options: ToolOptions<Schema, Out>): ToolSpec<CallerArguments<Schema>, Out> {
+  tool<Schema extends InputSchema, Out, const Name extends string>(
+    options: ToolOptions<Schema, Out, Name>,
+  ): ToolSpec<CallerArguments<Schema>, Out, Name> {
     const spec = defineTool(options);
     this.add(spec);
     return spec;

@@ -71,10 +71,44 @@ export interface ConfirmContext {
 /** Does this call need a human? Sees the parsed arguments. Awaited once per call, never again after a pause. */
 export type ConfirmPredicate<Parsed> = (args: Parsed, ctx: ConfirmContext) => boolean | Promise<boolean>;
 
-/** Everything `defineTool` accepts. */
-export interface ToolOptions<Schema, Out> {
+/** How often a failed call is attempted again, and after what wait. Attempts share one approval. */
+export interface RetryOptions {
+  /** Attempts in all, the first one included: a whole number from 1 to 101. */
+  readonly maxAttempts: number;
+  /** Milliseconds before the second attempt, 0 to 2^31 - 1. Default 200. */
+  readonly initialDelayMs?: number;
+  /** Each wait is this many times the one before; at least 1. Default 2. */
+  readonly factor?: number;
+  /** No wait is longer, in milliseconds, 0 to 2^31 - 1. Default 10 000 (10 s). */
+  readonly maxDelayMs?: number;
+  /** Spread the waits at random, so that many callers do not come back at once. Default `true`. */
+  readonly jitter?: boolean;
+  /** May this failure be retried? Default: whatever the executor retries by itself. */
+  readonly retryOn?: (error: unknown) => boolean;
+}
+
+/** `retries` as settled by `defineTool`: complete and frozen. One attempt means no retries. */
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly initialDelayMs: number;
+  readonly factor: number;
+  readonly maxDelayMs: number;
+  readonly jitter: boolean;
+  readonly retryOn: ((error: unknown) => boolean) | undefined;
+}
+
+/** How long and for whom a result is kept. */
+export interface CacheRule {
+  /** Milliseconds, at least 1. Not a timer: any safe integer will do. */
+  readonly ttlMs: number;
+  /** Who may see it: the same run, the same principal (without one nothing is cached), or everybody. */
+  readonly scope: "run" | "principal" | "shared";
+}
+
+/** Everything `defineTool` accepts. An option given as `undefined` has its default, except `confirm`. */
+export interface ToolOptions<Schema, Out, Name extends string = string> {
   /** `[A-Za-z0-9_-]{1,64}`, not a name on `Object.prototype`. */
-  readonly name: string;
+  readonly name: Name;
   /** For the model. */
   readonly description: string;
   /** A Standard Schema that can give JSON Schema (zod 4, arktype, ...), or a plain JSON Schema object (2020-12). */
@@ -88,7 +122,22 @@ export interface ToolOptions<Schema, Out> {
   readonly effects?: Effects;
   /** A repeat is harmless. Default: `effects === "read"`. */
   readonly idempotent?: boolean;
-  /** Part of the definition digest. Default `"1"`. */
+  /** Milliseconds for each attempt, 1 to 2^31 - 1; waiting for a human never counts. Default: none. */
+  readonly timeoutMs?: number;
+  /** Retries after the first attempt (a whole number from 0 to 100), or the whole policy. Default 0. */
+  readonly retries?: number | RetryOptions;
+  /** Keep results. Only with `effects: "read"` and without `confirm`. Default: off. */
+  readonly cache?: CacheRule;
+  /** A second call in the same run replays the first result; with other arguments it is a `ToolError`. Default `false`. */
+  readonly oncePerRun?: boolean;
+  /** May run beside others of a batch; unsafe calls run one at a time. Default: `effects === "read"`. */
+  readonly parallelSafe?: boolean;
+  /**
+   * What one attempt costs, in the unit of the budget, at least 0. Default 0.
+   * Write a function below `execute`, whose result type it gets.
+   */
+  readonly cost?: number | ((args: ParsedArguments<Schema>, result: Out) => number);
+  /** Part of the definition digest and of the cache key. Default `"1"`. */
   readonly version?: string;
 }
 
@@ -111,16 +160,27 @@ export interface ArgumentParsing {
 
 /**
  * A defined tool, frozen. `In` is what a caller passes, `Out` the result; both live in the phantom member only.
- * Made by `defineTool`; nothing else is accepted by a `Registry`.
+ * `Name` is the literal name, so that a registry knows its names and the compiler checks a policy (G4); hence the third
+ * type parameter, which nobody has to write. Made by `defineTool`; nothing else is accepted by a `Registry`.
  */
-export interface ToolSpec<In = never, Out = unknown> extends ArgumentParsing {
-  readonly name: string;
+export interface ToolSpec<In = never, Out = unknown, Name extends string = string> extends ArgumentParsing {
+  readonly name: Name;
   readonly description: string;
   readonly effects: Effects;
   readonly idempotent: boolean;
   readonly version: string;
   /** Takes the parsed arguments. */
   readonly confirm: boolean | ConfirmPredicate<unknown>;
+  /** Did the options say `confirm`, be it `false`? */
+  readonly confirmStated: boolean;
+  /** Per attempt; `undefined` is no timeout. */
+  readonly timeoutMs: number | undefined;
+  readonly retry: RetryPolicy;
+  readonly cache: CacheRule | undefined;
+  readonly oncePerRun: boolean;
+  readonly parallelSafe: boolean;
+  /** A function takes the parsed arguments and the result; what it returns is not checked here. */
+  readonly cost: number | ((args: unknown, result: unknown) => number);
   /** Takes the parsed arguments. May throw synchronously. */
   readonly execute: (args: unknown, ctx: ToolContext) => unknown;
   /** For the model: 2020-12, `type: "object"` at the root, `$ref` only into `$defs`. Deep-frozen. */

@@ -39,7 +39,7 @@ describe("options", () => {
     ["no inputSchema", { inputSchema: undefined }, /tool "pay".*inputSchema/],
     ["a plain JSON Schema as outputSchema", { outputSchema: { type: "string" } }, /tool "pay".*outputSchema/],
     ["a misspelt option", { confrim: true }, /tool "pay".*"confrim"/],
-    ["an option of a later release", { timeoutMs: 5 }, /tool "pay".*"timeoutMs"/],
+    ["an option of a later release", { timeoutSeconds: 5 }, /tool "pay".*"timeoutSeconds"/],
   ];
   test.each(bad)("G1 N1: %s is refused at once, naming the tool and the option", (_, change, message) => {
     expect(() => define(change)).toThrow(ToolUsageError);
