@@ -46,9 +46,9 @@ function recall(task: GraphTask, rows: TaskRows): void {
   for (const mark of rows.marks.toSorted((a, b) => a.record.position - b.record.position)) recallMark(task, mark);
   for (const kept of rows.outcomes) recallOutcome(task, kept);
   for (const refused of rows.refused) entry.refused.add(refused);
-  const shown = typeof rows.interrupt === "object" && rows.interrupt !== null ? { ...rows.interrupt } : undefined;
-  if (shown === undefined) return;
-  const fields: Readonly<Record<string, unknown>> = shown;
+  if (rows.interrupt === undefined) return;
+  const { value } = rows.interrupt;
+  const fields: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
   if (fields["type"] === APPROVAL_TYPE) {
     rememberAsk(entry, task.openShown(fields));
     return;
@@ -141,7 +141,7 @@ function dropLeftoverPlain(task: GraphTask): void {
   if (slots.plain === undefined) return;
   const print = printOf(slots.plain);
   const stored = Array.from({ length: slots.count }, (_, position) => printOf(slots.at(position)));
-  if (slots.byId || task.entry.refused.has(print) || stored.includes(print)) slots.dropPlain();
+  if (slots.byId || slots.noPlain || task.entry.refused.has(print) || stored.includes(print)) slots.dropPlain();
 }
 
 async function takePlain(task: GraphTask): Promise<void> {

@@ -47,6 +47,8 @@ export interface AnswerSlots {
   cut(position: number): void;
   /** Was a map of answers by id delivered in this invocation? */
   readonly byId: boolean;
+  /** Did the caller say (`configurable.aa_resume: "none"`) that no plain value is meant for this invocation? */
+  readonly noPlain: boolean;
   /** A value that names no interrupt, from this invocation or left over from an earlier one. */
   readonly plain: unknown;
   dropPlain(): void;
@@ -89,7 +91,7 @@ export function readTask(config: NodeConfig): PregelTask {
     saver,
     resuming: keys["__pregel_resuming"] === true || attempt > 1,
     attempt,
-    answers: answerSlots(scratchpad, keys["__pregel_resume_map"]),
+    answers: answerSlots(scratchpad, keys["__pregel_resume_map"], keys["aa_resume"] === "none"),
   };
 }
 
@@ -103,7 +105,7 @@ export const UNFINISHED_CHANNELS: ReadonlySet<string> = new Set([
 ]);
 export const INTERRUPT_CHANNEL = "__interrupt__";
 
-function answerSlots(scratchpad: Scratchpad, resumeMap: unknown): AnswerSlots {
+function answerSlots(scratchpad: Scratchpad, resumeMap: unknown, noPlain: boolean): AnswerSlots {
   const delivered = Object.values(asRecord(resumeMap));
   return {
     get count() {
@@ -115,6 +117,7 @@ function answerSlots(scratchpad: Scratchpad, resumeMap: unknown): AnswerSlots {
       scratchpad.resume.length = position;
     },
     byId: typeof resumeMap === "object" && resumeMap !== null,
+    noPlain,
     get plain() {
       return scratchpad.nullResume;
     },
