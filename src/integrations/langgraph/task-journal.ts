@@ -35,8 +35,8 @@ export interface TaskRows {
   readonly outcomes: readonly KeptOutcome[];
   /** Digests of refused plain values. */
   readonly refused: readonly string[];
-  /** The value of the newest interrupt, whoever raised it. */
-  readonly interrupt: unknown;
+  /** The newest interrupt, whoever raised it; its value may be anything. */
+  readonly interrupt: { readonly value: unknown } | undefined;
   /** Has the task written output? Then this is a replay of something that went on. */
   readonly finished: boolean;
 }
@@ -130,8 +130,9 @@ export class TaskJournal {
   }
 }
 
-function newestInterrupt(rows: readonly Row[]): unknown {
+function newestInterrupt(rows: readonly Row[]): TaskRows["interrupt"] {
   const interrupts = rows.filter(([, channel]) => channel === INTERRUPT_CHANNEL).flatMap(([, , value]) => value);
   const newest: unknown = interrupts.at(-1);
-  return typeof newest === "object" && newest !== null && "value" in newest ? newest.value : undefined;
+  if (typeof newest !== "object" || newest === null) return undefined;
+  return { value: "value" in newest ? newest.value : undefined };
 }
