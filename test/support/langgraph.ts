@@ -70,6 +70,9 @@ export interface App {
 
 export type Durability = "sync" | "async" | "exit";
 
+/** Puts the tool node into a compiled graph. */
+export type GraphMaker = (node: ReturnType<typeof toolNode>, saver: BaseCheckpointSaver, executor: Executor) => App;
+
 export interface StandOptions {
   /** Called for every build: a restarted program defines its tools again. */
   readonly tools: () => readonly AnyToolSpec[];
@@ -84,7 +87,7 @@ export interface StandOptions {
   readonly durability?: Durability;
   readonly configurable?: Readonly<Record<string, unknown>>;
   /** The graph; default: one tool node named "tools" between START and END. */
-  readonly graph?: (node: ReturnType<typeof toolNode>, saver: BaseCheckpointSaver, executor: Executor) => App;
+  readonly graph?: GraphMaker;
 }
 
 /** What one invocation gave. */
@@ -200,7 +203,7 @@ function oneToolNode(node: ReturnType<typeof toolNode>, checkpointer: BaseCheckp
 }
 
 /** A graph that runs each call of the model's message in a task of its own, so that several requests wait at once. */
-export const aTaskPerCall: StandOptions["graph"] = (node, checkpointer) =>
+export const aTaskPerCall: GraphMaker = (node, checkpointer) =>
   new StateGraph(MessagesAnnotation)
     .addNode("tools", node)
     .addConditionalEdges(START, ({ messages }) => {
