@@ -24,15 +24,19 @@ const made = new WeakSet<object>();
  *   execute: ({ to, amount }) => bank.pay(to, amount),
  * });
  */
+// Three type parameters: the literal name is the third, inferred, so that a registry knows its names (see ToolSpec).
 export function defineTool<Schema extends InputSchema, Out, const Name extends string>(
   options: ToolOptions<Schema, Out, Name>,
 ): ToolSpec<CallerArguments<Schema>, Out, Name> {
-  const { inputSchema, outputSchema, ...settled } = settle<Name>(options);
-  const { name, effects, version } = settled;
+  const { inputSchema, outputSchema, ...settled } = settle(options);
+  const { effects, version } = settled;
+  // What was read from options.name, which has this type; read again, a getter could give another one.
+  const name = settled.name as Name;
   const input = compileInput(name, inputSchema);
   const output = outputSchema === undefined ? undefined : compileOutput(name, outputSchema);
   const spec = Object.freeze({
     ...settled,
+    name,
     inputJsonSchema: input.jsonSchema,
     definitionDigest: digest("agent-adapter/definition/v1", { name, inputSchema: input.covered, effects, version }),
     ...argumentParsing(name, input, output),
@@ -46,12 +50,11 @@ export function isToolSpec(value: unknown): value is AnyToolSpec {
   return typeof value === "object" && value !== null && made.has(value);
 }
 
-type Settled<Name extends string> = ExecutionOptions &
-  Pick<AnyToolSpec, "description" | "effects" | "idempotent" | "version" | "confirm" | "confirmStated" | "execute"> & {
-    readonly name: Name;
-    readonly inputSchema: unknown;
-    readonly outputSchema: unknown;
-  };
+type Settled = ExecutionOptions &
+  Pick<
+    AnyToolSpec,
+    "name" | "description" | "effects" | "idempotent" | "version" | "confirm" | "confirmStated" | "execute"
+  > & { readonly inputSchema: unknown; readonly outputSchema: unknown };
 
 const OPTIONS: ReadonlySet<string> = new Set(
   (
@@ -62,13 +65,12 @@ const OPTIONS: ReadonlySet<string> = new Set(
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-function settle<Name extends string>(options: unknown): Settled<Name> {
+function settle(options: unknown): Settled {
   if (typeof options !== "object" || options === null) {
     throw new ToolUsageError("defineTool needs an options object with name, description, inputSchema and execute");
   }
   const read = readOnce(options, OPTIONS);
-  const name = read.get("name");
-  assertToolName<Name>(name);
+  const name = toolName(read.get("name"));
   for (const option of read.keys()) {
     if (!OPTIONS.has(option)) throw refused(name, option, `there is no such option; known: ${[...OPTIONS].join(", ")}`);
   }
@@ -84,19 +86,18 @@ function settle<Name extends string>(options: unknown): Settled<Name> {
     confirmStated: read.has("confirm"),
     effects,
     idempotent: flag(name, "idempotent", read.get("idempotent") ?? effects === "read"),
-    ...executionOptions(name, read, { effects, confirm }),
+    ...executionOptions(name, Object.fromEntries(read), { effects, confirm }),
     version: text(name, "version", read.get("version") ?? "1"),
   };
 }
 
-// The compiler checked `name` against `Name` in `defineTool`; here it is looked at again, because programs without types
-// pass anything.
-function assertToolName<Name extends string>(name: unknown): asserts name is Name {
+function toolName(name: unknown): string {
   const shown = typeof name === "string" ? name.slice(0, 80) : typeof name;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw refused(shown, "name", "it must be 1 to 64 characters of A-Z a-z 0-9 _ -");
   }
   if (name in Object.prototype) throw refused(name, "name", "it is a name on Object.prototype");
+  return name;
 }
 
 function text(tool: string, option: string, value: unknown): string {

@@ -1,13 +1,15 @@
 // The options that say how a call is executed: timeout, retries, cache, once per run, parallel, cost. Settled here; what they
 // do is the executor's part. None of them belongs to the definition digest: they change nothing a reviewer relies on.
 
-import { flag, readOnce, refused, type GivenOptions } from "./options.js";
+import { flag, readOnce, refused } from "./options.js";
 import type { AnyToolSpec, CacheRule, RetryPolicy } from "./spec.js";
 
 export type ExecutionOptions = Pick<
   AnyToolSpec,
   "timeoutMs" | "retry" | "cache" | "oncePerRun" | "parallelSafe" | "cost"
 >;
+
+type Parts = Readonly<Record<string, unknown>>;
 
 /** The longest wait a timer of the platform can do; beyond it fires at once (B37). */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -18,36 +20,37 @@ const CACHE_OPTIONS = ["ttlMs", "scope"];
 /** Throws `ToolUsageError` naming the tool and the option. */
 export function executionOptions(
   tool: string,
-  given: GivenOptions,
+  given: Parts,
   { effects, confirm }: Pick<AnyToolSpec, "effects" | "confirm">,
 ): ExecutionOptions {
-  const timeoutMs = given.get("timeoutMs");
-  const cache = given.get("cache");
+  const isRead = effects === "read";
+  // Only what is undefined has its default; null is a mistake that is refused below.
+  const { timeoutMs, retries = 0, cache, oncePerRun = false, parallelSafe = isRead, cost = 0 } = given;
   return {
     timeoutMs:
       timeoutMs === undefined ? undefined : within(tool, "timeoutMs", timeoutMs, { least: 1, most: MAX_TIMER_MS }),
-    retry: retryPolicy(tool, given.get("retries") ?? 0),
+    retry: retryPolicy(tool, retries),
     cache: cache === undefined ? undefined : cacheRule(tool, cache, { effects, confirm }),
-    oncePerRun: flag(tool, "oncePerRun", given.get("oncePerRun") ?? false),
-    parallelSafe: flag(tool, "parallelSafe", given.get("parallelSafe") ?? effects === "read"),
-    cost: costOption(tool, given.get("cost") ?? 0),
+    oncePerRun: flag(tool, "oncePerRun", oncePerRun),
+    parallelSafe: flag(tool, "parallelSafe", parallelSafe),
+    cost: costOption(tool, cost),
   };
 }
 
 function retryPolicy(tool: string, retries: unknown): RetryPolicy {
   const given =
     typeof retries === "number"
-      ? new Map([["maxAttempts", within(tool, "retries", retries, { least: 0, most: MAX_RETRIES, whole: true }) + 1]])
+      ? { maxAttempts: within(tool, "retries", retries, { least: 0, most: MAX_RETRIES, whole: true }) + 1 }
       : parts(tool, "retries", retries, RETRY_OPTIONS);
+  const { maxAttempts, initialDelayMs = 200, factor = 2, maxDelayMs = 10_000, jitter = true, retryOn }: Parts = given;
   const delay = { least: 0, most: MAX_TIMER_MS };
-  const attempts = { least: 1, most: MAX_RETRIES + 1, whole: true };
   return Object.freeze({
-    maxAttempts: within(tool, "retries.maxAttempts", given.get("maxAttempts"), attempts),
-    initialDelayMs: within(tool, "retries.initialDelayMs", given.get("initialDelayMs") ?? 200, delay),
-    factor: within(tool, "retries.factor", given.get("factor") ?? 2, { least: 1, most: Number.MAX_VALUE }),
-    maxDelayMs: within(tool, "retries.maxDelayMs", given.get("maxDelayMs") ?? 10_000, delay),
-    jitter: flag(tool, "retries.jitter", given.get("jitter") ?? true),
-    retryOn: retryOnOption(tool, given.get("retryOn")),
+    maxAttempts: within(tool, "retries.maxAttempts", maxAttempts, { least: 1, most: MAX_RETRIES + 1, whole: true }),
+    initialDelayMs: within(tool, "retries.initialDelayMs", initialDelayMs, delay),
+    factor: within(tool, "retries.factor", factor, { least: 1 }),
+    maxDelayMs: within(tool, "retries.maxDelayMs", maxDelayMs, delay),
+    jitter: flag(tool, "retries.jitter", jitter),
+    retryOn: retryOnOption(tool, retryOn),
   });
 }
 
@@ -56,9 +59,8 @@ function cacheRule(
   cache: unknown,
   { effects, confirm }: Pick<AnyToolSpec, "effects" | "confirm">,
 ): CacheRule {
-  const given = parts(tool, "cache", cache, CACHE_OPTIONS);
-  const ttlMs = within(tool, "cache.ttlMs", given.get("ttlMs"), { least: 1, most: Number.MAX_SAFE_INTEGER });
-  const scope = given.get("scope");
+  const { ttlMs: given, scope } = parts(tool, "cache", cache, CACHE_OPTIONS);
+  const ttlMs = within(tool, "cache.ttlMs", given, { least: 1, most: Number.MAX_SAFE_INTEGER });
   if (scope !== "run" && scope !== "principal" && scope !== "shared") {
     throw refused(tool, "cache.scope", 'it must be "run", "principal" or "shared"');
   }
@@ -68,7 +70,7 @@ function cacheRule(
 }
 
 /** The members of an option that is an object; a member nobody knows is refused. */
-function parts(tool: string, option: string, value: unknown, known: readonly string[]): GivenOptions {
+function parts(tool: string, option: string, value: unknown, known: readonly string[]): Parts {
   const shape = `{ ${known.join(", ")} }`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refused(tool, option, option === "retries" ? `it must be a number or ${shape}` : `it must be ${shape}`);
@@ -77,20 +79,22 @@ function parts(tool: string, option: string, value: unknown, known: readonly str
   for (const part of given.keys()) {
     if (!known.includes(part)) throw refused(tool, `${option}.${part}`, `there is no such option; known: ${shape}`);
   }
-  return given;
+  return Object.fromEntries(given);
 }
 
 interface Range {
   readonly least: number;
-  readonly most: number;
+  /** Default: any finite number. */
+  readonly most?: number;
   readonly whole?: boolean;
 }
 
-function within(tool: string, option: string, value: unknown, { least, most, whole = false }: Range): number {
-  // NaN is in no range, and infinity in none of these.
+function within(tool: string, option: string, value: unknown, range: Range): number {
+  const { least, most = Number.MAX_VALUE, whole = false } = range;
+  // NaN is in no range, and infinity is beyond all of them.
   const fits = typeof value === "number" && value >= least && value <= most && (!whole || Number.isInteger(value));
   if (fits) return value;
-  const upTo = most === Number.MAX_VALUE ? "" : ` and at most ${most}`;
+  const upTo = range.most === undefined ? "" : `, at most ${most}`;
   throw refused(tool, option, `it must be a ${whole ? "whole" : "finite"} number, at least ${least}${upTo}`);
 }
 
@@ -101,7 +105,7 @@ function retryOnOption(tool: string, value: unknown): RetryPolicy["retryOn"] {
 
 function costOption(tool: string, value: unknown): AnyToolSpec["cost"] {
   if (isCostFunction(value)) return value;
-  return within(tool, "cost", value, { least: 0, most: Number.MAX_VALUE });
+  return within(tool, "cost", value, { least: 0 });
 }
 
 // `defineTool`'s types vouch for the parameters; what such a function really returns is checked by whoever calls it.

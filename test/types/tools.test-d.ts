@@ -4,10 +4,16 @@ import * as z from "zod";
 import * as mini from "zod/mini";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { Registry } from "../../src/tools/registry.js";
-import type { AnyToolSpec, JsonSchema, ToolContext, ToolSpec } from "../../src/tools/spec.js";
+import type { AnyToolSpec, CacheRule, JsonSchema, RetryPolicy, ToolContext, ToolSpec } from "../../src/tools/spec.js";
 
 // The shape of `executor.run`.
 declare function run<In, Out>(tool: ToolSpec<In, Out>, args: NoInfer<In>): Promise<Out>;
+
+// The shape of the executor's constructor.
+declare function executor<Names extends string>(
+  registry: Registry<Names>,
+  options: { readonly policy: { readonly [Tool in NoInfer<Names>]?: true } },
+): void;
 
 const base = { name: "pay", description: "d" };
 const pay = defineTool({
@@ -97,6 +103,115 @@ describe("defineTool", () => {
     expectTypeOf(defineTool).toBeFunction();
     // @ts-expect-error a predicate says yes or no
     defineTool({ ...base, inputSchema: orderSchema, execute: () => 1, confirm: () => "yes" });
+  });
+});
+
+describe("options of the execution", () => {
+  const options = { ...base, inputSchema: orderSchema, execute: (args: Order) => ({ found: args.id }) };
+
+  test("a cost function gets the parsed arguments and the result", () => {
+    const tool = defineTool({
+      ...base,
+      inputSchema: z.object({ amount: z.coerce.number<string>() }),
+      execute: async ({ amount }) => ({ paid: amount }),
+      cost: (args, result) => {
+        expectTypeOf(args).toEqualTypeOf<{ amount: number }>();
+        expectTypeOf(result).toEqualTypeOf<{ paid: number }>();
+        return result.paid;
+      },
+    });
+    expectTypeOf(tool).toEqualTypeOf<ToolSpec<{ amount: string }, { paid: number }>>();
+    expectTypeOf(tool.cost).toEqualTypeOf<number | ((args: unknown, result: unknown) => number)>();
+    // @ts-expect-error a cost is a number
+    defineTool({ ...options, cost: () => "5" });
+  });
+
+  test("a cost function above execute may leave out the result, or say its type", () => {
+    const tool = defineTool({
+      ...base,
+      inputSchema: orderSchema,
+      cost: (args) => args.id.length,
+      execute: (args) => ({ found: args.id }),
+    });
+    expectTypeOf(tool).toEqualTypeOf<ToolSpec<Order, { found: string }>>();
+    const stated = defineTool({
+      ...base,
+      inputSchema: orderSchema,
+      cost: (_, result: { found: string }) => result.found.length,
+      execute: (args) => ({ found: args.id }),
+    });
+    expectTypeOf(stated).toEqualTypeOf<ToolSpec<Order, { found: string }>>();
+  });
+
+  test("settled options are complete", () => {
+    expectTypeOf(pay.retry).toEqualTypeOf<RetryPolicy>();
+    expectTypeOf(pay.cache).toEqualTypeOf<CacheRule | undefined>();
+    expectTypeOf(pay.timeoutMs).toEqualTypeOf<number | undefined>();
+    expectTypeOf<Required<RetryPolicy>>().toEqualTypeOf<RetryPolicy>();
+  });
+
+  test("what is no option, or not one of its values, is refused by the compiler", () => {
+    defineTool({ ...options, retries: 2, timeoutMs: 5, oncePerRun: true, parallelSafe: true, cost: 1 });
+    defineTool({ ...options, effects: "read", retries: { maxAttempts: 2 }, cache: { ttlMs: 5, scope: "run" } });
+    // @ts-expect-error maxAttempts is missing
+    defineTool({ ...options, retries: { factor: 2 } });
+    // @ts-expect-error misspelt
+    defineTool({ ...options, retries: { maxAttempts: 2, maxDelay: 5 } });
+    // @ts-expect-error no such scope
+    defineTool({ ...options, cache: { ttlMs: 5, scope: "thread" } });
+    // @ts-expect-error the scope is missing
+    defineTool({ ...options, cache: { ttlMs: 5 } });
+    // @ts-expect-error a number of milliseconds
+    defineTool({ ...options, timeoutMs: "5" });
+  });
+});
+
+describe("names", () => {
+  const rest = { description: "d", inputSchema: orderSchema, execute: () => 1 };
+  const send = defineTool({ name: "send", ...rest });
+  const rate = defineTool({ ...rest, name: "rate", inputSchema: z.object({ to: z.string() }), effects: "read" });
+
+  test("defineTool and registry.tool know the literal name", () => {
+    expectTypeOf(send).toEqualTypeOf<ToolSpec<Order, number, "send">>();
+    expectTypeOf(new Registry().tool({ name: "late", ...rest }).name).toEqualTypeOf<"late">();
+    expectTypeOf(run(send, { id: "x" })).toEqualTypeOf<Promise<number>>();
+    expectTypeOf(send).toExtend<ToolSpec<Order, number>>();
+    expectTypeOf(send).toExtend<AnyToolSpec>();
+  });
+
+  test("a registry knows the names it was made with", () => {
+    const registry = new Registry([send, rate]);
+    expectTypeOf(registry).toEqualTypeOf<Registry<"send" | "rate">>();
+    expectTypeOf(registry).not.toEqualTypeOf<Registry>();
+    expectTypeOf(new Registry([send, rate], { strict: true })).toEqualTypeOf<Registry<"send" | "rate">>();
+    expectTypeOf(new Registry(new Set([send]))).toEqualTypeOf<Registry<"send">>();
+    expectTypeOf(registry.add(pay)).toEqualTypeOf<Registry<"send" | "rate">>();
+    expectTypeOf(registry.subset(["send"])).toEqualTypeOf<Registry<"send">>();
+  });
+
+  test("names that are not known at compile time are any name", () => {
+    const list: AnyToolSpec[] = [send, rate];
+    const names: string[] = ["send"];
+    expectTypeOf(new Registry(list)).toEqualTypeOf<Registry>();
+    expectTypeOf(new Registry()).toEqualTypeOf<Registry>();
+    expectTypeOf(new Registry([])).toEqualTypeOf<Registry>();
+    expectTypeOf(new Registry([send, pay])).toEqualTypeOf<Registry>();
+    expectTypeOf(new Registry([send]).subset(names)).toEqualTypeOf<Registry>();
+  });
+
+  test("any registry is a Registry, and not the other way round", () => {
+    expectTypeOf(new Registry([send])).toExtend<Registry>();
+    expectTypeOf(new Registry([send])).toExtend<Registry<"send" | "rate">>();
+    expectTypeOf<Registry>().not.toExtend<Registry<"send">>();
+  });
+
+  test("a policy with an unknown name is refused by the compiler", () => {
+    const registry = new Registry([send, rate]);
+    executor(registry, { policy: {} });
+    executor(registry, { policy: { send: true, rate: true } });
+    // @ts-expect-error no such tool
+    executor(registry, { policy: { sned: true } });
+    executor(new Registry().add(send), { policy: { anything: true } });
   });
 });
 

@@ -63,3 +63,57 @@ describe("Registry", () => {
     expect(registry.list()).toHaveLength(1);
   });
 });
+
+describe("a strict registry", () => {
+  const options = { name: "wipe", description: "d", inputSchema: z.object({}), execute: () => 1 };
+  const wipe = (change: Record<string, unknown>): AnyToolSpec => defineTool({ ...options, ...change });
+  const silent = { effects: "destructive" };
+
+  test("G1/strict: a destructive tool that does not say confirm is refused, naming both, however it is added", () => {
+    const registry = new Registry([], { strict: true });
+    const message = /tool "wipe": bad option "confirm"/;
+    expect(() => registry.add(wipe(silent))).toThrow(ToolUsageError);
+    expect(() => registry.add(wipe(silent))).toThrow(message);
+    expect(() => new Registry([wipe(silent)], { strict: true })).toThrow(message);
+    expect(() => registry.tool({ ...options, effects: "destructive" })).toThrow(message);
+    expect(registry.list()).toEqual([]);
+  });
+
+  test.each([
+    ["confirm: false", { ...silent, confirm: false }],
+    ["confirm: true", { ...silent, confirm: true }],
+    ["a predicate", { ...silent, confirm: () => false }],
+    ["effects write and nothing said", { effects: "write" }],
+    ["effects read and nothing said", { effects: "read" }],
+  ])("G1/strict: takes %s", (_, change) => {
+    expect(new Registry([wipe(change)], { strict: true }).has("wipe")).toBe(true);
+  });
+
+  test.each([
+    ["no options", undefined],
+    ["no strict", {}],
+    ["strict: undefined", { strict: undefined }],
+    ["strict: false", { strict: false }],
+  ])("[G1/strict] with %s nothing is asked for", (_, registryOptions) => {
+    // What a program without types would pass.
+    expect(new Registry([wipe(silent)], registryOptions as { strict?: boolean }).has("wipe")).toBe(true);
+  });
+
+  test("G1/strict: a subset is as strict as the whole", () => {
+    const strict = new Registry([tool("a")], { strict: true }).subset(["a"]);
+    expect(() => strict.add(wipe(silent))).toThrow(/"confirm"/);
+    expect(new Registry([tool("a")]).subset(["a"]).add(wipe(silent)).has("wipe")).toBe(true);
+  });
+
+  test.each([
+    ["strict as text", { strict: "false" }, /"strict"/],
+    ["strict as null", { strict: null }, /"strict"/],
+    ["a misspelt option", { strikt: true }, /"strikt"/],
+    ["a bare true", true, /options/],
+    ["null", null, /options/],
+  ])("G1/strict: %s is refused", (_, registryOptions, message) => {
+    // What a program without types would pass.
+    expect(() => new Registry([], registryOptions as { strict?: boolean })).toThrow(ToolUsageError);
+    expect(() => new Registry([], registryOptions as { strict?: boolean })).toThrow(message);
+  });
+});
