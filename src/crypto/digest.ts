@@ -6,6 +6,7 @@ import { canonicalJson } from "./canonical-json.js";
 export type DigestLabel =
   | "agent-adapter/arguments/v1"
   | "agent-adapter/binding/v1"
+  | "agent-adapter/cache/v1"
   | "agent-adapter/definition/v1"
   | "agent-adapter/idempotency/v1"
   | "agent-adapter/row/v1";
