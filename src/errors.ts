@@ -9,6 +9,8 @@ export type ErrorKind =
   | "ToolError"
   | "ApprovalDenied"
   | "ApprovalExpired"
+  | "BudgetExceeded"
+  | "ToolTimeout"
   | "ToolFailed"
   | "ApprovalPending"
   | "ApprovalAlreadyDecided"
@@ -88,7 +90,19 @@ export class ApprovalExpired extends AgentAdapterError {
   readonly modelVisible = true;
 }
 
+/** The run has used up its calls or its cost; nothing ran and no approval was spent. */
+export class BudgetExceeded extends AgentAdapterError {
+  readonly kind = "BudgetExceeded";
+  readonly modelVisible = true;
+}
+
 // ---- for the program -----------------------------------------------------------------------------------------------
+
+/** An attempt took longer than `timeoutMs`. The function may still be at work: it is retried only when `idempotent`. */
+export class ToolTimeout extends AgentAdapterError {
+  readonly kind = "ToolTimeout";
+  readonly modelVisible = false;
+}
 
 /** The tool's function threw; the original is `cause`. An approval it ran under is spent. */
 export class ToolFailed extends AgentAdapterError {

@@ -36,7 +36,7 @@ export type { ApprovalPort } from "./approvals/port.js";
 export type { ApprovalRequest, PreviousAttempt } from "./approvals/request.js";
 
 // ---- around every call
-export type { Hook, HookCall, Replacement } from "./hooks/hook.js";
+export type { ApprovalEvent, BeforeAnswer, Hook, HookCall } from "./hooks/hook.js";
 export { MemoryLedger } from "./ledger/memory-ledger.js";
 export type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "./ledger/ledger.js";
 export type { Clock } from "./async/clock.js";
@@ -50,6 +50,7 @@ export {
   ApprovalDenied,
   ApprovalExpired,
   ApprovalPending,
+  BudgetExceeded,
   FlowError,
   isAgentAdapterError,
   StoreUnavailable,
@@ -57,6 +58,7 @@ export {
   ToolError,
   ToolFailed,
   ToolNotFound,
+  ToolTimeout,
   ToolUsageError,
   type ErrorKind,
 } from "./errors.js";

@@ -15,6 +15,13 @@ import type { OuterCall } from "./scope.js";
 
 export type Decided = Extract<Verdict, { status: "decided" }>;
 
+/** A call made by a tool's body. */
+export interface NestedCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** One call on its way through the stages. */
 export interface Attempt {
   // ---- known from the start
@@ -34,7 +41,7 @@ export interface Attempt {
   readonly spec: AnyToolSpec | undefined;
   readonly call: CallEntry;
   /** Runs another tool as a part of this call. */
-  readonly runNested: (self: OuterCall, tool: string, args: unknown) => Promise<unknown>;
+  readonly runNested: (self: OuterCall, nested: NestedCall) => Promise<unknown>;
 
   // ---- prepare
   /** replay: the newest request about this call, from whichever attempt */
@@ -47,6 +54,8 @@ export interface Attempt {
   arguments: unknown;
   /** hooks */
   opened: readonly Hook[];
+  /** hooks: what they hold for this call until it is over */
+  held: readonly (() => void)[];
   /** confirm-rule */
   needsHuman: boolean;
 
@@ -59,9 +68,14 @@ export interface Attempt {
   token: string | undefined;
   /** use-answer: the answer is used up everywhere it had to be */
   claimed: boolean;
-  /** invoke */
+  /** cached, once-per-run: the result was there already */
+  fromCache: boolean;
+  /** timeout: the signal of the attempt that runs now */
+  bodySignal: AbortSignal | undefined;
+  /** retry */
   attempts: number;
   durationMs: number;
+  cost: number;
 }
 
 /** @throws ToolNotFound when no tool has that name */

@@ -7,7 +7,8 @@ import { privateTaskEntry, taskEntry } from "../journal/process-state.js";
 import { plainHost, TaskRun } from "../journal/task-run.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Registry } from "../tools/registry.js";
-import type { ToolSpec } from "../tools/spec.js";
+import type { AnyToolSpec, ToolSpec } from "../tools/spec.js";
+import { explain as explainCall, type Explanation } from "./explain.js";
 import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
 import { runCall } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
@@ -59,18 +60,32 @@ export function partsOf(executor: Executor): ExecutorParts {
  * const executor = new Executor(registry, { approval: port, secret });
  * const rate = await executor.run(shippingRate, { item: "laptop" });
  */
-export class Executor {
+export class Executor<Names extends string = string> {
   readonly registry: Registry;
   readonly ledger: Ledger;
   readonly #parts: ExecutorParts;
   readonly #tasks = new WeakMap<RunContext, TaskRun>();
 
   /** @throws ToolUsageError naming the option that cannot be used */
-  constructor(registry: Registry, options: ExecutorOptions = {}) {
+  constructor(registry: Registry<Names>, options: ExecutorOptions<Names> = {}) {
     this.#parts = settleParts(registry, options);
     this.registry = registry;
     this.ledger = this.#parts.ledger;
     PARTS.set(this, this.#parts);
+  }
+
+  /**
+   * Would this call ask a human, and why? Parses the arguments and evaluates the rules; asks and runs nothing.
+   *
+   * @throws ToolArgsInvalid, ToolNotFound
+   */
+  async explain(
+    tool: string | AnyToolSpec,
+    args: unknown,
+    options: { readonly context?: RunContext } = {},
+  ): Promise<Explanation> {
+    const context = this.#scope(options.context).context;
+    return explainCall(this.#parts, context, { tool: this.#registered(tool), args });
   }
 
   /** Names a run. Calls made under one context share its journal; make one per run or turn, not one per program. */

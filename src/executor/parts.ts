@@ -9,10 +9,14 @@ import { ToolUsageError } from "../errors.js";
 import { completeHook, type Hook } from "../hooks/hook.js";
 import type { Ledger } from "../ledger/ledger.js";
 import { MemoryLedger } from "../ledger/memory-ledger.js";
+import { MemoryCache } from "../cache/memory-cache.js";
+import type { ResultCache } from "../cache/cache.js";
 import type { Registry } from "../tools/registry.js";
+import type { ConfirmPredicate } from "../tools/spec.js";
+import { settlePolicy, type Policy } from "./policy.js";
 import type { Logger } from "../tools/logger.js";
 
-export interface ExecutorOptions {
+export interface ExecutorOptions<Names extends string = string> {
   /** Who decides about calls that need a human. Without one such calls are refused. */
   readonly approval?: ApprovalPort;
   /**
@@ -23,7 +27,11 @@ export interface ExecutorOptions {
   readonly hooks?: readonly Partial<Hook>[];
   /** Default: a `MemoryLedger`. */
   readonly ledger?: Ledger;
-  /** How many calls of a batch run at once. Default: no cap. */
+  /** Ask more than the tools say, never less. Names are checked here, and by the compiler for `new Registry([...])`. */
+  readonly policy?: Policy<Names>;
+  /** Where results of tools with `cache` are kept, and first results of `oncePerRun` tools beyond the process. Default: in memory. */
+  readonly cache?: ResultCache;
+  /** How many parallel-safe calls of a batch run at once. Default: no cap. */
   readonly concurrency?: number;
   /** Who a run acts for, from what the host knows: LangGraph's `configurable`. A `principal` given to `context()` wins. */
   readonly principal?: (source: unknown) => string | undefined;
@@ -41,6 +49,12 @@ export interface ExecutorParts {
   readonly keys: KeyRing;
   readonly hooks: readonly Hook[];
   readonly ledger: Ledger;
+  readonly policy: ReadonlyMap<string, true | ConfirmPredicate<never>>;
+  readonly cache: ResultCache;
+  /** The cache that was given: other processes may share it. */
+  readonly sharedCache: ResultCache | undefined;
+  /** Cached calls that are running now, by cache key. Never reject. */
+  readonly inFlight: Map<string, Promise<unknown>>;
   readonly concurrency: number;
   readonly principal: (source: unknown) => string | undefined;
   readonly limits: JsonLimits;
@@ -53,6 +67,8 @@ const OPTIONS: Readonly<Record<keyof ExecutorOptions, true>> = {
   secret: true,
   hooks: true,
   ledger: true,
+  policy: true,
+  cache: true,
   concurrency: true,
   principal: true,
   limits: true,
@@ -64,26 +80,41 @@ const OPTIONS: Readonly<Record<keyof ExecutorOptions, true>> = {
 export function settleParts(registry: Registry, options: ExecutorOptions): ExecutorParts {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined) throw new ToolUsageError(`new Executor: there is no option ${JSON.stringify(unknown)}`);
-  const { approval, hooks = [], ledger = new MemoryLedger(), clock = systemClock } = options;
-  const { principal = nobody, logger = silent, concurrency = Number.POSITIVE_INFINITY } = options;
-  if (concurrency !== Number.POSITIVE_INFINITY && !(Number.isInteger(concurrency) && concurrency > 0)) {
-    throw new ToolUsageError("new Executor: concurrency must be a whole number above 0");
-  }
+  const { approval, clock = systemClock } = options;
   const parts: ExecutorParts = {
     id: randomId(),
     registry,
     port: approval,
     keys: rootKeys(options),
-    hooks: hooks.map(completeHook),
-    ledger,
-    concurrency,
-    principal,
+    policy: settlePolicy(registry, options.policy ?? {}),
+    concurrency: settleConcurrency(options.concurrency),
     limits: settleLimits(options.limits),
-    logger,
     clock,
+    ...surroundings(options, clock),
   };
   approval?.attach({ ...parts, tool: (name) => registry.get(name) });
   return parts;
+}
+
+/** What the executor talks to, each with its default. */
+function surroundings(
+  { hooks = [], ledger, cache, principal = nobody, logger = silent }: ExecutorOptions,
+  clock: Clock,
+) {
+  return {
+    hooks: hooks.map(completeHook),
+    ledger: ledger ?? new MemoryLedger(),
+    cache: cache ?? new MemoryCache({ clock }),
+    sharedCache: cache,
+    inFlight: new Map<string, Promise<unknown>>(),
+    principal,
+    logger,
+  };
+}
+
+function settleConcurrency(given = Number.POSITIVE_INFINITY): number {
+  if (given === Number.POSITIVE_INFINITY || (Number.isInteger(given) && given > 0)) return given;
+  throw new ToolUsageError("new Executor: concurrency must be a whole number above 0");
 }
 
 const nobody = () => undefined;

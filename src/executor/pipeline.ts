@@ -15,6 +15,7 @@ export async function prepare(stages: readonly PrepareStage[], attempt: Attempt)
     try {
       // Each stage reads what the one before it noted.
       await stage(attempt);
+      attempt.signal?.throwIfAborted();
     } catch (error) {
       attempt.settled = { ok: false, error, lost: isControlFlow(error, attempt.signal) };
     }

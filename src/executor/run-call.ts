@@ -34,7 +34,7 @@ export async function runCall(parts: ExecutorParts, scope: Scope, request: CallR
   return performCall(await prepareCall(parts, scope, request));
 }
 
-function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
+export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
   const name = typeof request.tool === "string" ? request.tool : request.tool.name;
   const rawDigest = digest("agent-adapter/arguments/v1", [name, textOf(request.args, parts)]);
   const callId = callIdOf(scope, name, rawDigest, request.callId);
@@ -58,19 +58,23 @@ function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): A
     signal,
     spec: typeof request.tool === "string" ? parts.registry.get(request.tool) : request.tool,
     call: call.entry,
-    runNested: (self, tool, args) => runCall(parts, { task, context, outer: self }, { tool, args, signal }),
+    runNested: (self, nested) => runCall(parts, { task, context, outer: self }, nested),
     asked: undefined,
     settled: call.misuse === undefined ? undefined : { ok: false, error: call.misuse, lost: false },
     replayed: false,
     arguments: undefined,
     opened: [],
+    held: [],
     needsHuman: false,
     approved: undefined,
     edit: undefined,
     token: undefined,
     claimed: false,
+    fromCache: false,
+    bodySignal: signal,
     attempts: 0,
     durationMs: 0,
+    cost: 0,
   };
 }
 
@@ -99,6 +103,6 @@ function entryOf({ task }: Scope, callId: string, rawDigest: string): { entry: C
 }
 
 function joined(own: AbortSignal | undefined, run: AbortSignal | undefined): AbortSignal | undefined {
-  if (own === undefined || run === undefined) return own ?? run;
+  if (own === undefined || run === undefined || own === run) return own ?? run;
   return AbortSignal.any([own, run]);
 }

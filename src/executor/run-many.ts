@@ -40,12 +40,7 @@ export async function runBatch(
   const asking = prepared.filter((attempt) => attempt.settled === undefined && attempt.needsHuman);
   const plain = prepared.filter((attempt) => !asking.includes(attempt));
   const results = new Map<Attempt, PromiseSettledResult<unknown>>();
-  const settled = await settleAll(
-    plain.map((attempt) => () => performCall(attempt)),
-    concurrency,
-    signal,
-  );
-  plain.forEach((attempt, index) => results.set(attempt, settledAt(settled, index)));
+  const settled = await runPlain(plain, results, concurrency);
   throwControlFlow(settled, signal);
   if (asking.length > 0) throwHiddenFailure(settled);
   for (const attempt of asking) {
@@ -57,6 +52,34 @@ export async function runBatch(
     if (attempt !== asking.at(-1)) throwHiddenFailure([result]);
   }
   return prepared.map((attempt) => outcome(attempt, results));
+}
+
+/** What prepare settled runs nothing, so it may end beside anything. */
+function isSafe(attempt: Attempt): boolean {
+  return attempt.settled !== undefined || attempt.spec?.parallelSafe === true;
+}
+
+/** Parallel-safe calls share a pool; beside it the others run one at a time. */
+async function runPlain(
+  plain: readonly Attempt[],
+  results: Map<Attempt, PromiseSettledResult<unknown>>,
+  concurrency: number,
+): Promise<PromiseSettledResult<unknown>[]> {
+  const lanes = [
+    { lane: plain.filter(isSafe), width: concurrency },
+    { lane: plain.filter((attempt) => !isSafe(attempt)), width: 1 },
+  ];
+  const settled = await Promise.all(
+    lanes.map(async ({ lane, width }) => {
+      const ended = await settleAll(
+        lane.map((attempt) => () => performCall(attempt)),
+        width,
+      );
+      lane.forEach((attempt, index) => results.set(attempt, settledAt(ended, index)));
+      return ended;
+    }),
+  );
+  return settled.flat();
 }
 
 function outcome(attempt: Attempt, results: ReadonlyMap<Attempt, PromiseSettledResult<unknown>>): CallOutcome {

@@ -18,6 +18,7 @@ export function toolContext(attempt: Attempt): Surroundings {
 
 function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
   const { context, callId } = attempt;
+  const source = attempt.bodySignal;
   let signal: AbortSignal | undefined;
   return {
     runId: context.runId,
@@ -29,13 +30,17 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
     log: attempt.parts.logger,
     // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
     get signal() {
-      signal ??= AbortSignal.any(attempt.signal === undefined ? [] : [attempt.signal]);
+      signal ??= AbortSignal.any(source === undefined ? [] : [source]);
       return signal;
     },
     get idempotencyKey() {
       return idempotencyKey(attempt);
     },
-    run: (tool, args) => attempt.runNested(self, tool, args),
+    async run(tool, args) {
+      // A body that was left behind does nothing more.
+      source?.throwIfAborted();
+      return attempt.runNested(self, { tool, args, signal: source });
+    },
   };
 }
 

@@ -1,33 +1,46 @@
 // Calls hooks in order and unwinds them in reverse. A hook is unwound only if it was opened.
 
-import type { Hook, HookCall } from "./hook.js";
-
-/** The hooks that were opened for one call, and the arguments the last of them left. */
-export interface OpenedHooks {
-  readonly opened: readonly Hook[];
-  readonly arguments: unknown;
-}
+import type { ApprovalEvent, BeforeAnswer, Hook, HookCall } from "./hook.js";
 
 interface BeforeOptions {
-  /** False on a re-run of an asked call: what hooks return is ignored. */
+  /** False on a re-run of an asked call: arguments that hooks return are ignored. */
   readonly mayReplace: boolean;
   /** Makes a replacement safe to use, or refuses it. */
   accept(replacement: unknown): Promise<unknown>;
+  /** Told about each hook as soon as its `beforeTool` has run, so that a later one's failure unwinds it. */
+  opened(hook: Hook, answer: BeforeAnswer | undefined): void;
 }
 
-export async function openHooks(hooks: readonly Hook[], call: HookCall, options: BeforeOptions): Promise<OpenedHooks> {
+/** The arguments that the hooks leave. */
+export async function openHooks(hooks: readonly Hook[], call: HookCall, options: BeforeOptions): Promise<unknown> {
   let args = call.arguments;
   for (const hook of hooks) {
-    // One after the other by design: each sees what the one before it left.
-    const answer = await hook.beforeTool({ ...call, arguments: args });
-    if (answer && options.mayReplace) args = await options.accept(answer.arguments);
+    const answer = (await hook.beforeTool({ ...call, arguments: args })) ?? undefined;
+    options.opened(hook, answer);
+    if (answer?.arguments !== undefined && options.mayReplace) args = await options.accept(answer.arguments);
   }
-  return { opened: hooks, arguments: args };
+  return args;
 }
 
-export async function unwindHooks(opened: readonly Hook[], call: HookCall, result: unknown): Promise<void> {
+export async function unwindAfter(opened: readonly Hook[], call: HookCall, result: unknown): Promise<void> {
+  for (const hook of opened.toReversed()) await hook.afterTool(call, result);
+}
+
+/** Every opened hook hears of the failure; one that fails itself does not hide it. */
+export async function unwindError(
+  opened: readonly Hook[],
+  call: HookCall,
+  { error, failed }: { readonly error: unknown; readonly failed: () => void },
+): Promise<void> {
   for (const hook of opened.toReversed()) {
-    // Reverse order is the promise.
-    await hook.afterTool(call, result);
+    try {
+      await hook.onError(call, error);
+    } catch {
+      failed();
+    }
   }
+}
+
+export async function announceApproval(opened: readonly Hook[], call: HookCall, event: ApprovalEvent): Promise<void> {
+  for (const hook of opened) await hook.onApproval(call, event);
 }

@@ -7,7 +7,10 @@ export type LedgerStatus =
   /** Waits for a human. */
   | "pending"
   | "ok"
+  /** The result was there already; nothing ran. */
+  | "cached"
   | "failed"
+  | "timeout"
   | "denied"
   | "expired"
   | "cancelled"
@@ -40,6 +43,8 @@ export interface LedgerClosing {
   readonly attempts: number;
   /** Milliseconds the tool's function ran just now; waiting for a human does not count. */
   readonly durationMs: number;
+  /** What the attempts made just now cost, in the unit of the tools' `cost`. */
+  readonly cost: number;
   /** Of the request this call waits for or was approved under. */
   readonly binding: string | undefined;
   readonly decidedBy: string | undefined;
@@ -55,8 +60,10 @@ export interface LedgerEntry extends Omit<LedgerOpening, "arguments">, Omit<Ledg
 
 /** Sums over entries. */
 export interface LedgerTotals {
+  /** Calls whose function was started at least once: replays, refusals and cached results do not count. */
   readonly calls: number;
   readonly attempts: number;
+  readonly cost: number;
   readonly durationMs: number;
 }
 

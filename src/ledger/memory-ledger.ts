@@ -44,19 +44,27 @@ export class MemoryLedger implements Ledger {
   }
 
   totals(filter: { readonly runId?: string; readonly tool?: string } = {}): Promise<LedgerTotals> {
-    let [calls, attempts, durationMs] = [0, 0, 0];
+    let [calls, attempts, durationMs, cost] = [0, 0, 0, 0];
     for (const entry of this.#entries.values()) {
       if (filter.runId !== undefined && entry.runId !== filter.runId) continue;
       if (filter.tool !== undefined && entry.tool !== filter.tool) continue;
-      calls += 1;
+      calls += entry.attempts > 0 ? 1 : 0;
       attempts += entry.attempts;
       durationMs += entry.durationMs;
+      cost += entry.cost;
     }
-    return Promise.resolve({ calls, attempts, durationMs });
+    return Promise.resolve({ calls, attempts, durationMs, cost });
   }
 
   #fresh({ arguments: args, ...opening }: LedgerOpening): LedgerEntry {
-    const blank = { errorKind: undefined, attempts: 0, durationMs: 0, binding: undefined, decidedBy: undefined };
+    const blank = {
+      errorKind: undefined,
+      attempts: 0,
+      durationMs: 0,
+      cost: 0,
+      binding: undefined,
+      decidedBy: undefined,
+    };
     const entry = { ...opening, ...blank, status: "running", editDigest: undefined } as const;
     return this.#keepsArguments ? { ...entry, arguments: copyOf(args) } : entry;
   }
@@ -68,6 +76,7 @@ export class MemoryLedger implements Ledger {
       errorKind: closing.errorKind,
       attempts: known.attempts + closing.attempts,
       durationMs: known.durationMs + closing.durationMs,
+      cost: known.cost + closing.cost,
       binding: closing.binding ?? known.binding,
       decidedBy: closing.decidedBy ?? known.decidedBy,
       editDigest: closing.edit?.digest ?? known.editDigest,

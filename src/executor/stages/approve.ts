@@ -9,7 +9,9 @@ import { jsonCopy } from "../../crypto/canonical-json.js";
 import { ApprovalExpired, ApprovalPending, ToolUsageError } from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
 import { rememberAsk } from "../../journal/task-run.js";
+import { announceApproval } from "../../hooks/dispatch.js";
 import { about, specOf, type Attempt } from "../attempt.js";
+import { hookCall } from "../hook-call.js";
 
 /** The position of an ask that was decided without a pause. */
 const NOT_SHOWN = -1;
@@ -24,6 +26,7 @@ export async function approve(attempt: Attempt, next: () => Promise<unknown>): P
     const verdict = await port.decide(ask, answer);
     switch (verdict.status) {
       case "pending":
+        if (await announceNew(attempt, ask)) break;
         return pause(attempt, ask);
       case "stale":
         ask = superseding(attempt, port, transition("answered", "stale-answer").action, ask);
@@ -37,6 +40,15 @@ export async function approve(attempt: Attempt, next: () => Promise<unknown>): P
         return next();
     }
   }
+}
+
+/** Tell the hooks of a new question; true when the port may have been answered meanwhile and is to be looked at again. */
+async function announceNew(attempt: Attempt, ask: AskRecord): Promise<boolean> {
+  if (attempt.asked === ask) return false;
+  attempt.asked = ask;
+  const { binding, request, source } = ask;
+  await announceApproval(attempt.opened, hookCall(attempt), { state: "asked", binding, request });
+  return source === "port";
 }
 
 function portFor(attempt: Attempt): ApprovalPort {
@@ -127,7 +139,6 @@ function plainArguments(attempt: Attempt): JsonObject {
 
 function pause(attempt: Attempt, ask: AskRecord): Promise<never> {
   const { host, entry } = attempt.task;
-  attempt.asked = ask;
   if (host.pauses) return host.pause(ask);
   rememberAsk(entry, ask);
   throw new ApprovalPending(`${attempt.name} waits for a decision`, about(attempt));

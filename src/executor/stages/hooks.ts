@@ -1,30 +1,49 @@
-// Before-hooks run in order before anything is asked; after-hooks unwind in reverse once the tool returned.
+// Before-hooks run in order before anything is asked; after- and error-hooks unwind in reverse. What a hook holds for the
+// call (a reservation) is let go at the very end, however the call ended.
 
-import { openHooks, unwindHooks } from "../../hooks/dispatch.js";
-import type { HookCall } from "../../hooks/hook.js";
+import { openHooks, unwindAfter, unwindError } from "../../hooks/dispatch.js";
 import { sameJson } from "../../crypto/canonical-json.js";
 import { ToolUsageError } from "../../errors.js";
 import { about, specOf, type Attempt } from "../attempt.js";
+import { isControlFlow } from "../control-flow.js";
+import { hookCall } from "../hook-call.js";
 
 export async function beforeHooks(attempt: Attempt): Promise<void> {
   const { hooks } = attempt.parts;
   if (hooks.length === 0) return;
-  const opened = await openHooks(hooks, hookCall(attempt), {
+  attempt.arguments = await openHooks(hooks, hookCall(attempt), {
     mayReplace: attempt.asked === undefined,
     accept: (replacement) => accept(attempt, replacement),
+    opened(hook, answer) {
+      attempt.opened = [...attempt.opened, hook];
+      if (answer?.finally !== undefined) attempt.held = [...attempt.held, answer.finally];
+    },
   });
-  attempt.opened = opened.opened;
-  attempt.arguments = opened.arguments;
 }
 
-export async function afterHooks(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  const value = await next();
-  if (attempt.opened.length > 0) await unwindHooks(attempt.opened, hookCall(attempt), value);
+export async function unwindHooks(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  let value: unknown;
+  try {
+    value = await next();
+  } catch (error) {
+    if (attempt.opened.length > 0 && !isControlFlow(error, attempt.signal)) await tellError(attempt, error);
+    throw error;
+  }
+  if (attempt.opened.length > 0) await unwindAfter(attempt.opened, hookCall(attempt), value);
   return value;
 }
 
-function hookCall(attempt: Attempt): HookCall {
-  return { tool: attempt.name, callId: attempt.callId, arguments: attempt.arguments, context: attempt.context };
+export async function releaseHeld(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await next();
+  } finally {
+    for (const release of attempt.held.toReversed()) release();
+  }
+}
+
+async function tellError(attempt: Attempt, error: unknown): Promise<void> {
+  const failed = () => attempt.parts.logger.error(`an onError hook failed for a call of ${attempt.name}`);
+  await unwindError(attempt.opened, hookCall(attempt), { error, failed });
 }
 
 async function accept(attempt: Attempt, replacement: unknown): Promise<unknown> {

@@ -33,7 +33,7 @@ export async function openEntry(attempt: Attempt): Promise<void> {
 export async function closeEntry(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   try {
     const value = await next();
-    await close(attempt, "ok", undefined);
+    await close(attempt, attempt.fromCache ? "cached" : "ok", undefined);
     return value;
   } catch (error) {
     const status = statusOf(attempt, error);
@@ -46,6 +46,7 @@ const BY_KIND: Partial<Record<ErrorKind, LedgerStatus>> = {
   ApprovalDenied: "denied",
   ApprovalExpired: "expired",
   ApprovalPending: "pending",
+  ToolTimeout: "timeout",
 };
 
 /** `undefined`: another attempt owns the entry's end. */
@@ -64,6 +65,7 @@ async function close(attempt: Attempt, status: LedgerStatus, error: unknown): Pr
     errorKind: error === undefined || status === "pending" ? undefined : failureKind(error),
     attempts: attempt.attempts,
     durationMs: attempt.durationMs,
+    cost: attempt.cost,
     binding: (approved?.ask ?? asked)?.binding,
     decidedBy: approved?.verdict.decidedBy,
     edit: edit === undefined ? undefined : { digest: digest("agent-adapter/arguments/v1", edit), arguments: edit },

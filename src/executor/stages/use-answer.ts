@@ -4,8 +4,10 @@
 import { denialError } from "../../approvals/denial.js";
 import type { Mark } from "../../approvals/mark.js";
 import { transition } from "../../approvals/transitions.js";
+import { announceApproval } from "../../hooks/dispatch.js";
 import { processState } from "../../journal/process-state.js";
 import { about, type Attempt } from "../attempt.js";
+import { hookCall } from "../hook-call.js";
 
 export async function useAnswer(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const { approved, token, task } = attempt;
@@ -16,10 +18,22 @@ export async function useAnswer(attempt: Attempt, next: () => Promise<unknown>):
   await verdict.consume(token);
   task.entry.marks.set(ask.binding, mark);
   attempt.claimed = true;
+  await announce(attempt, approved);
   const rule = transition("answered", verdict.decision.approved ? "claim-won" : "claim-won-by-denial");
   if (rule.action !== "run") throw denialError(verdict.decision, about(attempt));
   attempt.arguments = attempt.edit ?? attempt.arguments;
   return next();
+}
+
+/** After the use: a hook that fails here has spent the answer, and the call fails. */
+async function announce(attempt: Attempt, { ask, verdict }: NonNullable<Attempt["approved"]>): Promise<void> {
+  if (attempt.opened.length === 0) return;
+  const state = verdict.decision.approved ? "approved" : "denied";
+  await announceApproval(attempt.opened, hookCall(attempt), {
+    state,
+    binding: ask.binding,
+    decidedBy: verdict.decidedBy,
+  });
 }
 
 function markOf({ approved, parts }: Attempt, token: string): Mark {

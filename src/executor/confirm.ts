@@ -1,0 +1,37 @@
+// Would this call ask a human, and why? The one place that answers; the confirm-rule stage and `explain` read it.
+
+import type { ConfirmContext, ConfirmPredicate } from "../tools/spec.js";
+import { specOf, type Attempt } from "./attempt.js";
+
+/** Why a call asks, or does not. */
+export type ConfirmReason =
+  /** The tool says `confirm: true`. */
+  | "confirm"
+  /** The tool's predicate says yes. */
+  | "confirm-predicate"
+  /** The executor's policy says yes. */
+  | "policy"
+  /** A human was asked about this very call before. */
+  | "asked-before"
+  | "nobody-asks";
+
+export async function confirmReason(attempt: Attempt): Promise<ConfirmReason> {
+  const { confirm } = specOf(attempt);
+  if (attempt.asked !== undefined) return "asked-before";
+  if (confirm === true) return "confirm";
+  if (confirm !== false && (await saysYes(attempt, confirm))) return "confirm-predicate";
+  const rule = attempt.parts.policy.get(attempt.name);
+  if (rule !== undefined && (rule === true || (await saysYes(attempt, rule)))) return "policy";
+  return "nobody-asks";
+}
+
+/** Anything but a plain `false` asks: a predicate that forgot to return must not open the gate. */
+async function saysYes(
+  { arguments: args, context, callId }: Attempt,
+  predicate: ConfirmPredicate<never>,
+): Promise<boolean> {
+  const { runId, threadId, principal, metadata } = context;
+  const ctx: ConfirmContext = { runId, threadId, callId, principal, metadata };
+  // The predicate's argument type is the schema's output, and the arguments have passed that schema.
+  return (await predicate(args as never, ctx)) !== false;
+}

@@ -1,0 +1,97 @@
+// A tool marked `oncePerRun` runs once per run: its first result is given again, other arguments are refused. It is the
+// replay journal with the run for a task run and the tool's name for a call id; a cache carries it across processes.
+
+import { canonicalJson } from "../../crypto/canonical-json.js";
+import { digest } from "../../crypto/digest.js";
+import { isAgentAdapterError, ToolError } from "../../errors.js";
+import { keepOutcome } from "../../journal/journal.js";
+import { outcomeOf, replay, type Settled } from "../../journal/outcome.js";
+import { taskEntry, type CallEntry, type TaskEntry } from "../../journal/process-state.js";
+import { about, specOf, type Attempt } from "../attempt.js";
+
+/** Before the rule: a call that replays asks nobody. */
+export async function replayFirst(attempt: Attempt): Promise<void> {
+  if (!specOf(attempt).oncePerRun) return;
+  const run = runEntry(attempt);
+  if (run.calls.get(attempt.name)?.outcome === undefined) await recall(attempt, run);
+  const first = run.calls.get(attempt.name);
+  if (first?.outcome !== undefined) attempt.settled = again(attempt, first);
+}
+
+/** The second of two calls that were prepared together waits for the first. */
+export async function oncePerRun(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  if (!specOf(attempt).oncePerRun) return next();
+  const run = runEntry(attempt);
+  for (let other = run.calls.get(attempt.name); other?.running !== undefined; other = run.calls.get(attempt.name)) {
+    await other.running.settled;
+  }
+  const first = run.calls.get(attempt.name);
+  const settled = first?.outcome === undefined ? await runFirst(attempt, run, next) : again(attempt, first);
+  if (settled.ok) return settled.value;
+  throw settled.error;
+}
+
+async function runFirst(attempt: Attempt, run: TaskEntry, next: () => Promise<unknown>): Promise<Settled> {
+  const call: CallEntry = { rawDigest: printOf(attempt), outcome: undefined, running: undefined };
+  const settled = settle(next);
+  call.running = { approved: false, owner: attempt.task, settled };
+  run.calls.set(attempt.name, call);
+  const result = await settled;
+  const outcome = result.ok ? outcomeOf(result, false) : undefined;
+  if (outcome !== undefined) keepOutcome(run, call, outcome);
+  call.running = undefined;
+  if (outcome !== undefined) await carry(attempt, call);
+  return result;
+}
+
+async function settle(next: () => Promise<unknown>): Promise<Settled> {
+  try {
+    return { ok: true, value: await next() };
+  } catch (error) {
+    return { ok: false, error, lost: !isAgentAdapterError(error) };
+  }
+}
+
+function again(attempt: Attempt, first: CallEntry): Settled {
+  attempt.fromCache = true;
+  const names = about(attempt);
+  if (first.rawDigest !== printOf(attempt)) {
+    const error = new ToolError(`${attempt.name} runs once per run, and it ran with other arguments`, names);
+    return { ok: false, error, lost: false };
+  }
+  if (first.outcome === undefined) throw new Error("internal: a first call without an outcome");
+  return replay(first.outcome, names);
+}
+
+/** What makes a run: its thread where there is one, else this executor, and its id. */
+function runEntry({ context, parts }: Attempt): TaskEntry {
+  return taskEntry(JSON.stringify(["once", context.threadId ?? parts.id, context.runId]), parts.clock.now());
+}
+
+function printOf({ arguments: args }: Attempt): string {
+  return digest("agent-adapter/arguments/v1", args);
+}
+
+function carriedKey({ context, name }: Attempt): string {
+  return digest("agent-adapter/cache/v1", ["once", context.threadId ?? null, context.runId, name]);
+}
+
+async function carry(attempt: Attempt, { rawDigest, outcome }: CallEntry): Promise<void> {
+  if (outcome?.status !== "ok") return;
+  try {
+    await attempt.parts.sharedCache?.set(carriedKey(attempt), canonicalJson([rawDigest, outcome.json]), undefined);
+  } catch {
+    attempt.parts.logger.warn(`the first result of ${attempt.name} could not be kept in the cache`);
+  }
+}
+
+/** @throws what the cache throws: without it nobody knows whether the tool ran, so it does not run */
+async function recall(attempt: Attempt, run: TaskEntry): Promise<void> {
+  const carried = await attempt.parts.sharedCache?.get(carriedKey(attempt));
+  if (carried === undefined || run.calls.get(attempt.name)?.outcome !== undefined) return;
+  const pair: unknown = JSON.parse(carried);
+  if (!Array.isArray(pair)) return;
+  const [rawDigest, json]: unknown[] = pair;
+  if (typeof rawDigest !== "string" || (typeof json !== "string" && json !== null)) return;
+  run.calls.set(attempt.name, { rawDigest, outcome: { status: "ok", json }, running: undefined });
+}

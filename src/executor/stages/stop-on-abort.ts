@@ -1,0 +1,10 @@
+// The caller gets the abort's reason at once, also when a body ignores its signal. The call itself goes on registered as
+// running: a re-run adopts it instead of starting another one.
+
+import { untilAborted } from "../../async/deadline.js";
+import type { Attempt } from "../attempt.js";
+
+export async function stopOnAbort(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  attempt.signal?.throwIfAborted();
+  return untilAborted(attempt.signal, next());
+}
