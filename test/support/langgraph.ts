@@ -318,3 +318,37 @@ export function counted(ran: string[], name: string, settings: ToolSettings = {}
 export function asking(ran: string[], name: string, settings: ToolSettings = {}): AnyToolSpec {
   return counted(ran, name, { confirm: true, effects: "destructive", ...settings });
 }
+
+/** The text of a message. */
+export function text({ content }: BaseMessage): string {
+  if (typeof content !== "string") throw new Error("expected text, found content blocks");
+  return content;
+}
+
+/** What somebody who can write to the checkpointer does: changes the rows of one channel in place. */
+export function editRows(saver: BaseCheckpointSaver, channel: string, edit: (value: unknown) => unknown): number {
+  if (!(saver instanceof MemorySaver)) throw new Error("only a MemorySaver can be edited");
+  let edited = 0;
+  for (const rows of Object.values(saver.writes)) {
+    for (const row of Object.values(rows)) {
+      if (row[1] !== channel) continue;
+      const value: unknown = JSON.parse(new TextDecoder().decode(row[2]));
+      row[2] = new TextEncoder().encode(JSON.stringify(edit(value)));
+      edited += 1;
+    }
+  }
+  return edited;
+}
+
+/** Changes the value of every stored interrupt. */
+export function editInterrupts(
+  saver: BaseCheckpointSaver,
+  edit: (value: Record<string, unknown>) => Record<string, unknown>,
+): void {
+  const edited = editRows(saver, "__interrupt__", (stored) => {
+    const list = (Array.isArray(stored) ? stored : [stored]) as { value: Record<string, unknown> }[];
+    const changed = list.map((each) => ({ ...each, value: edit(each.value) }));
+    return Array.isArray(stored) ? changed : changed[0];
+  });
+  if (edited === 0) throw new Error("there was no interrupt to edit");
+}
