@@ -5,10 +5,12 @@ export { defineTool } from "./tools/define-tool.js";
 export { Registry } from "./tools/registry.js";
 export type {
   AnyToolSpec,
+  CacheRule,
   ConfirmContext,
   ConfirmPredicate,
   Effects,
   JsonSchema,
+  RetryPolicy,
   ToolContext,
   ToolOptions,
   ToolSpec,
@@ -23,6 +25,9 @@ export {
   type RunOptions,
 } from "./executor/executor.js";
 export type { ExecutorOptions } from "./executor/parts.js";
+export type { Explanation } from "./executor/explain.js";
+export type { ConfirmReason } from "./executor/confirm.js";
+export type { Policy } from "./executor/policy.js";
 export type { Logger } from "./tools/logger.js";
 export type { CallOutcome } from "./executor/run-many.js";
 export { currentContext } from "./executor/scope.js";
@@ -37,6 +42,10 @@ export type { ApprovalRequest, PreviousAttempt } from "./approvals/request.js";
 
 // ---- around every call
 export type { ApprovalEvent, BeforeAnswer, Hook, HookCall } from "./hooks/hook.js";
+export { BudgetHook, type BudgetHookOptions, type BudgetLimit } from "./hooks/budget-hook.js";
+export { LoggingHook, type LoggingHookOptions } from "./hooks/logging-hook.js";
+export { MemoryCache } from "./cache/memory-cache.js";
+export type { ResultCache } from "./cache/cache.js";
 export { MemoryLedger } from "./ledger/memory-ledger.js";
 export type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "./ledger/ledger.js";
 export type { Clock } from "./async/clock.js";
