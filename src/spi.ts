@@ -23,6 +23,30 @@ export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js
 export { isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
 export { fieldsOf } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
+export { bindingOf } from "./approvals/request.js";
+
+// ---- stores
+export {
+  assertToken,
+  changeRecord,
+  hasRunOut,
+  limitOf,
+  newRecord,
+  RECORD_TRANSITIONS,
+  unknownApproval,
+  useDigest,
+  type ApprovalFilter,
+  type ApprovalRecord,
+  type ApprovalStatus,
+  type ApprovalStore,
+  type RecordAction,
+  type RecordChange,
+  type RecordEvent,
+  type RecordTransition,
+} from "./approvals/store.js";
+export type { ClaimStore } from "./approvals/claim-store.js";
+export { CLOCK_SKEW_MS } from "./approvals/claims.js";
+export type { ResultCache } from "./cache/cache.js";
 
 // ---- bytes
 export {

@@ -58,6 +58,9 @@ export interface ApprovalPort {
   attach(host: PortHost): void;
   /** Is this value a genuine answer to what is shown? Synchronous; one word; never throws on hostile input. */
   verify(shown: Shown, value: unknown): AnswerCheck;
-  /** What is known about this request. `answer`: what the host collected for its binding, unspent. */
-  decide(shown: Shown, answer: unknown): Promise<Verdict>;
+  /**
+   * What is known about this request. `answer`: what the host collected for its binding, unspent. `signal`: the run's; a port
+   * that waits for somebody passes it on.
+   */
+  decide(shown: Shown, answer: unknown, signal?: AbortSignal): Promise<Verdict>;
 }

@@ -1,0 +1,87 @@
+// `CallbackApproval`: ask a function of this process and wait for it. Owns nothing that lasts: a decision is good for the
+// attempt that asked, and asking again is a new question.
+
+import { systemClock } from "../async/clock.js";
+import type { KeyRing } from "../crypto/keys.js";
+import { ToolUsageError } from "../errors.js";
+import type { AnswerCheck } from "./answer.js";
+import { fieldsOf, type ApprovalDecision } from "./decision.js";
+import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
+import { APPROVAL_TYPE, toReviewRequest, type ReviewRequest } from "./review-request.js";
+
+/** Decides about one request. `signal` aborts when nobody waits for the decision any more. */
+export type ApprovalCallback = (
+  review: ReviewRequest,
+  signal: AbortSignal | undefined,
+) => ApprovalDecision | Promise<ApprovalDecision>;
+
+export interface CallbackApprovalOptions {
+  /** Milliseconds the function may take, judged when it answers; then it is `ApprovalExpired`. Default: for ever. */
+  readonly requestTtlMs?: number;
+}
+
+const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
+
+/**
+ * Asks a function: a prompt in a terminal, a message to a reviewer who is online, a rule of your own. What it throws is what
+ * the run rejects with; nothing was used then.
+ *
+ * @throws ToolUsageError from the run when the function returns anything but what `approve()` or `deny()` made
+ * @example
+ * const approval = new CallbackApproval(async ({ request }) =>
+ *   (await confirm(`Run ${request.tool}?`)) ? approve({ by: "ana" }) : deny({ by: "ana" }));
+ */
+export class CallbackApproval implements ApprovalPort {
+  readonly source = "port";
+  readonly requestTtlMs: number | null;
+  readonly unknownAfterMs = UNKNOWN_AFTER_MS;
+  readonly keys: KeyRing | undefined = undefined;
+  readonly #ask: ApprovalCallback;
+  #host: PortHost | undefined;
+
+  /** @throws ToolUsageError naming what cannot be used */
+  constructor(ask: ApprovalCallback, options: CallbackApprovalOptions = {}) {
+    const { requestTtlMs, ...rest } = options;
+    const unknown = Object.keys(rest)[0];
+    if (typeof ask !== "function") throw new ToolUsageError("CallbackApproval takes a function that decides");
+    if (unknown !== undefined)
+      throw new ToolUsageError(`CallbackApproval: there is no option ${JSON.stringify(unknown)}`);
+    if (requestTtlMs !== undefined && !(Number.isSafeInteger(requestTtlMs) && requestTtlMs > 0)) {
+      throw new ToolUsageError("CallbackApproval: requestTtlMs must be a whole number of milliseconds above 0");
+    }
+    this.#ask = ask;
+    this.requestTtlMs = requestTtlMs ?? null;
+  }
+
+  attach(host: PortHost): void {
+    this.#host = host;
+  }
+
+  /** It never pauses, so no value is ever meant for it. */
+  verify(): AnswerCheck {
+    return "ok";
+  }
+
+  async decide({ binding, request }: Shown, _answer?: unknown, signal?: AbortSignal): Promise<Verdict> {
+    if (this.#hasRunOut(request.expiresAt)) return { status: "expired" };
+    const review = toReviewRequest({ value: { type: APPROVAL_TYPE, binding, request } });
+    const decision = fieldsOf(await this.#ask(review, signal));
+    if (this.#hasRunOut(request.expiresAt)) return { status: "expired" };
+    return {
+      status: "decided",
+      decision,
+      decidedBy: decision.by,
+      // Nobody can present this answer again: only a new question gives a new one.
+      guardUntil: this.#now(),
+      consume: () => Promise.resolve(),
+    };
+  }
+
+  #hasRunOut(expiresAt: number | null): boolean {
+    return expiresAt !== null && this.#now() > expiresAt;
+  }
+
+  #now(): number {
+    return (this.#host?.clock ?? systemClock).now();
+  }
+}

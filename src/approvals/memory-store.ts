@@ -1,0 +1,103 @@
+// `MemoryApprovalStore`: the approvals of one process. Atomic because nothing waits between looking and writing.
+
+import { systemClock, type Clock } from "../async/clock.js";
+import { ToolUsageError } from "../errors.js";
+import { fieldsOf, type ApprovalDecision } from "./decision.js";
+import type { ApprovalRequest } from "./request.js";
+import {
+  assertToken,
+  changeRecord,
+  hasRunOut,
+  limitOf,
+  newRecord,
+  unknownApproval,
+  type ApprovalFilter,
+  type ApprovalRecord,
+  type ApprovalStore,
+  type RecordChange,
+} from "./store.js";
+
+export interface MemoryApprovalStoreOptions {
+  readonly clock?: Clock;
+}
+
+/**
+ * Keeps every record for the life of the object.
+ *
+ * @example
+ * const store = new MemoryApprovalStore();
+ * const executor = new Executor(registry, { approval: new DeferredApproval(store), secret });
+ * const [waiting] = await store.list({ status: "pending" });
+ * await store.decide(waiting.id, approve({ by: "ana" }));
+ */
+export class MemoryApprovalStore implements ApprovalStore {
+  /** In the order in which they were created. */
+  readonly #records = new Map<string, ApprovalRecord>();
+  readonly #clock: Clock;
+
+  constructor(options: MemoryApprovalStoreOptions = {}) {
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async create(request: ApprovalRequest): Promise<ApprovalRecord> {
+    const made = newRecord(request, this.#clock.now());
+    const known = this.#records.get(made.id);
+    if (known !== undefined) return known;
+    this.#records.set(made.id, made);
+    return made;
+  }
+
+  async get(id: string): Promise<ApprovalRecord | undefined> {
+    return this.#records.get(id);
+  }
+
+  async list(filter: ApprovalFilter = {}): Promise<readonly ApprovalRecord[]> {
+    const limit = limitOf(filter);
+    const newestFirst = [...this.#records.values()].toReversed();
+    const from = filter.before === undefined ? 0 : newestFirst.findIndex(({ id }) => id === filter.before) + 1;
+    if (from === 0 && filter.before !== undefined) throw unknownApproval();
+    const found = newestFirst.slice(from).filter((record) => fits(record, filter));
+    return Object.freeze(found.slice(0, limit));
+  }
+
+  async decide(id: string, decision: ApprovalDecision): Promise<ApprovalRecord> {
+    const fields = fieldsOf(decision);
+    const at = this.#clock.now();
+    if (hasRunOut(this.#known(id), at)) this.#change(id, { event: "expire" });
+    return this.#change(id, { event: "decide", decision: fields, at });
+  }
+
+  async consume(id: string, token: string): Promise<ApprovalRecord> {
+    assertToken(token);
+    return this.#change(id, { event: "consume", token, at: this.#clock.now() });
+  }
+
+  async expire(id: string): Promise<ApprovalRecord> {
+    return this.#change(id, { event: "expire" });
+  }
+
+  async supersede(id: string, by: string): Promise<ApprovalRecord> {
+    if (typeof by !== "string" || by === "") throw new ToolUsageError("supersede: `by` is the id of the newer request");
+    return this.#change(id, { event: "supersede", by });
+  }
+
+  #known(id: string): ApprovalRecord {
+    const known = this.#records.get(id);
+    if (known === undefined) throw unknownApproval();
+    return known;
+  }
+
+  #change(id: string, change: RecordChange): ApprovalRecord {
+    const changed = changeRecord(this.#known(id), change);
+    this.#records.set(id, changed);
+    return changed;
+  }
+}
+
+function fits({ status, request }: ApprovalRecord, filter: ApprovalFilter): boolean {
+  return (
+    (filter.status === undefined || filter.status === status) &&
+    (filter.runId === undefined || filter.runId === request.runId) &&
+    (filter.threadId === undefined || filter.threadId === request.threadId)
+  );
+}

@@ -1,0 +1,290 @@
+// `ApprovalStore` port: requests, what was decided about them, and the one use of each decision. Owns the life of a record
+// as data; every store executes this table, so that a decision means the same wherever it is kept.
+//   S1  a record's id is the binding of its request, computed here, never taken from anybody
+//   S2  a decision is written once, and used once: by one token, however often that one comes back
+//   S3  nothing leads from `used`, `expired` or `superseded` to anywhere
+
+import { jsonCopy, NotJson } from "../crypto/canonical-json.js";
+import { digest } from "../crypto/digest.js";
+import { ApprovalAlreadyDecided, ToolUsageError } from "../errors.js";
+import type { ApprovalDecision, DecisionFields } from "./decision.js";
+import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
+
+export type ApprovalStatus =
+  /** Nobody has decided. */
+  | "pending"
+  /** Decided, not used. */
+  | "approved"
+  | "denied"
+  /** Its decision was used: the call ran or was refused. */
+  | "used"
+  /** Nobody decided in time. */
+  | "expired"
+  /** A newer request took its place before it was used. */
+  | "superseded";
+
+/** One request in a store. A copy: writing on it changes nothing. */
+export interface ApprovalRecord {
+  /** The binding of the request. */
+  readonly id: string;
+  readonly request: ApprovalRequest;
+  readonly status: ApprovalStatus;
+  /** Kept when it is used or superseded. */
+  readonly decision: DecisionFields | null;
+  /** Who decided, as the decision says. */
+  readonly decidedBy: string | null;
+  /** All times: milliseconds since the epoch, by the store's clock. */
+  readonly decidedAt: number | null;
+  /** Digest of the token that used it. */
+  readonly usedBy: string | null;
+  readonly usedAt: number | null;
+  /** The id of the newer request. */
+  readonly supersededBy: string | null;
+  readonly createdAt: number;
+}
+
+/** What `list` gives: everything that fits all of these. */
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus;
+  readonly runId?: string;
+  readonly threadId?: string;
+  /** At most this many. Default 100. */
+  readonly limit?: number;
+  /** Only what the store saw before the record of this id: the last one of the page before. */
+  readonly before?: string;
+}
+
+/**
+ * Where requests wait for a decision. Every method is atomic: of racing calls one wins and the others see it.
+ * Whoever may call `decide` is an approver: keep it away from the model and from whoever asks.
+ */
+export interface ApprovalStore {
+  /**
+   * Insert the request under its binding, or return the record that is there.
+   *
+   * @throws ToolUsageError when it is not a request of a known version
+   */
+  create(request: ApprovalRequest): Promise<ApprovalRecord>;
+  get(id: string): Promise<ApprovalRecord | undefined>;
+  /**
+   * Newest first, by the order in which the store first saw them.
+   *
+   * @throws ToolUsageError when `limit` is not a whole number above 0 or there is no record `before`
+   */
+  list(filter?: ApprovalFilter): Promise<readonly ApprovalRecord[]>;
+  /**
+   * Decide about exactly the request that is kept. A request whose time is over by the store's clock expires instead.
+   *
+   * @throws ToolUsageError when there is no such record, the decision was not made by `approve()` or `deny()`, or the kept
+   * request is no longer the one that was asked
+   * @throws ApprovalAlreadyDecided when it was decided, used, expired or superseded before
+   */
+  decide(id: string, decision: ApprovalDecision): Promise<ApprovalRecord>;
+  /**
+   * Use the decision up. The same token may come again, so that a lost acknowledgement can be repeated.
+   *
+   * @throws ApprovalAlreadyDecided when another token used it, or it expired or was superseded
+   * @throws ToolUsageError when there is no such record or nobody has decided
+   */
+  consume(id: string, token: string): Promise<ApprovalRecord>;
+  /**
+   * Nobody decided in time; whoever calls this judges the time. A decision that came first stays.
+   *
+   * @throws ToolUsageError when there is no such record
+   */
+  expire(id: string): Promise<ApprovalRecord>;
+  /**
+   * Another request takes its place: its decision, given or not, can no longer be used. What is over already stays.
+   *
+   * @throws ApprovalAlreadyDecided when it was used
+   * @throws ToolUsageError when there is no such record, or `by` is the record itself
+   */
+  supersede(id: string, by: string): Promise<ApprovalRecord>;
+}
+
+// ---- the life of a record
+
+/** What can happen to a record. */
+export type RecordEvent = "approve" | "deny" | "consume" | "expire" | "supersede";
+
+/** What is done about it. */
+export type RecordAction =
+  /** Write the new status. */
+  | "write"
+  /** Give the record as it is. */
+  | "keep"
+  /** Give it to the token that used it; `ApprovalAlreadyDecided` for every other one. */
+  | "keep-for-its-user"
+  /** `ApprovalAlreadyDecided`. */
+  | "refuse-as-decided"
+  /** `ToolUsageError`. */
+  | "refuse-as-undecided";
+
+export interface RecordTransition {
+  readonly to: ApprovalStatus;
+  readonly action: RecordAction;
+}
+
+const to = (status: ApprovalStatus, action: RecordAction = "write"): RecordTransition => ({ to: status, action });
+
+/** No second decision, whatever the first one said and whatever became of it. */
+const decidedOnce = (status: ApprovalStatus) => ({
+  approve: to(status, "refuse-as-decided"),
+  deny: to(status, "refuse-as-decided"),
+});
+const decided = (status: "approved" | "denied") => ({
+  ...decidedOnce(status),
+  consume: to("used"),
+  expire: to(status, "keep"),
+  supersede: to("superseded"),
+});
+const over = (status: "expired" | "superseded") => ({
+  ...decidedOnce(status),
+  consume: to(status, "refuse-as-decided"),
+  expire: to(status, "keep"),
+  supersede: to(status, "keep"),
+});
+
+/** Status, then event, then what follows. Complete: a store never meets a pair that is not here. */
+export const RECORD_TRANSITIONS: Readonly<Record<ApprovalStatus, Readonly<Record<RecordEvent, RecordTransition>>>> = {
+  pending: {
+    approve: to("approved"),
+    deny: to("denied"),
+    consume: to("pending", "refuse-as-undecided"),
+    expire: to("expired"),
+    supersede: to("superseded"),
+  },
+  approved: decided("approved"),
+  denied: decided("denied"),
+  used: {
+    ...decidedOnce("used"),
+    consume: to("used", "keep-for-its-user"),
+    expire: to("used", "keep"),
+    supersede: to("used", "refuse-as-decided"),
+  },
+  expired: over("expired"),
+  superseded: over("superseded"),
+};
+
+// ---- what every store does the same way
+
+/** Something that happens to a record, with what it brings. */
+export type RecordChange =
+  | { readonly event: "decide"; readonly decision: DecisionFields; readonly at: number }
+  | { readonly event: "consume"; readonly token: string; readonly at: number }
+  | { readonly event: "expire" }
+  | { readonly event: "supersede"; readonly by: string };
+
+/** The record of a request that nobody has decided about. @throws ToolUsageError when it is not a request */
+export function newRecord(request: ApprovalRequest, at: number): ApprovalRecord {
+  const copy = copyOfRequest(request);
+  const undecided = { decision: null, decidedBy: null, decidedAt: null, usedBy: null, usedAt: null } as const;
+  const id = bindingOf(copy);
+  return Object.freeze({ id, request: copy, status: "pending", ...undecided, supersededBy: null, createdAt: at });
+}
+
+/**
+ * The record after the change; the same object when nothing changes. A store writes it only if its status is still the one
+ * this was computed from, and computes again otherwise.
+ *
+ * @throws ApprovalAlreadyDecided, ToolUsageError: as the table says
+ */
+export function changeRecord(record: ApprovalRecord, change: RecordChange): ApprovalRecord {
+  assertIntact(record);
+  const rule = RECORD_TRANSITIONS[record.status][eventOf(change)];
+  switch (rule.action) {
+    case "write":
+      return Object.freeze({ ...record, ...written(record, change), status: rule.to });
+    case "keep":
+      return record;
+    case "keep-for-its-user":
+      if (change.event === "consume" && record.usedBy === useDigest(record.id, change.token)) return record;
+      throw refused(record);
+    case "refuse-as-decided":
+      throw refused(record);
+    case "refuse-as-undecided":
+      throw new ToolUsageError("nobody has decided about this approval, so it cannot be used", about(record));
+  }
+}
+
+/** Has the time to decide passed? */
+export function hasRunOut({ status, request }: ApprovalRecord, now: number): boolean {
+  return status === "pending" && request.expiresAt !== null && now > request.expiresAt;
+}
+
+/** How a token is kept: whoever reads a store must not be able to use what he found there. */
+export function useDigest(binding: string, token: string): string {
+  return digest("agent-adapter/row/v1", ["use", binding, token]);
+}
+
+/** @throws ToolUsageError when it is not a text that can be a token */
+export function assertToken(token: unknown): void {
+  if (typeof token === "string" && token !== "" && !LONE_SURROGATE.test(token)) return;
+  throw new ToolUsageError("a token is a text that is not empty");
+}
+
+/** `list`'s limit. @throws ToolUsageError */
+export function limitOf({ limit = DEFAULT_LIMIT }: ApprovalFilter): number {
+  if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  throw new ToolUsageError("list: limit must be a whole number above 0");
+}
+
+/** For a method that was given an id of no record. */
+export function unknownApproval(): ToolUsageError {
+  return new ToolUsageError("there is no approval of this id: it was never asked, or asked in another store");
+}
+
+const DEFAULT_LIMIT = 100;
+const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
+
+function copyOfRequest(request: unknown): ApprovalRequest {
+  try {
+    const copy: unknown = jsonCopy(request);
+    if (isApprovalRequest(copy)) return copy;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+  }
+  throw new ToolUsageError("not an approval request of a version this release knows");
+}
+
+/** Whoever changed what is kept has shown a reviewer something else than what will run. */
+function assertIntact(record: ApprovalRecord): void {
+  if (isApprovalRequest(record.request) && bindingOf(record.request) === record.id) return;
+  throw new ToolUsageError("the stored request is not the one that was asked: its binding does not match");
+}
+
+function eventOf(change: RecordChange): RecordEvent {
+  if (change.event === "supersede" || change.event === "expire" || change.event === "consume") return change.event;
+  return change.decision.approved ? "approve" : "deny";
+}
+
+function written(record: ApprovalRecord, change: RecordChange): Partial<ApprovalRecord> {
+  switch (change.event) {
+    case "decide":
+      return { decision: change.decision, decidedBy: change.decision.by ?? null, decidedAt: change.at };
+    case "consume":
+      return { usedBy: useDigest(record.id, change.token), usedAt: change.at };
+    case "expire":
+      return {};
+    case "supersede":
+      if (change.by === record.id) throw new ToolUsageError("a request cannot supersede itself", about(record));
+      return { supersededBy: change.by };
+  }
+}
+
+const WORDS: Readonly<Record<ApprovalStatus, string>> = {
+  pending: "is not decided",
+  approved: "was decided before",
+  denied: "was decided before",
+  used: "was used before",
+  expired: "ran out before it was decided",
+  superseded: "was replaced by a newer request",
+};
+
+function refused(record: ApprovalRecord): ApprovalAlreadyDecided {
+  return new ApprovalAlreadyDecided(`this approval ${WORDS[record.status]}`, about(record));
+}
+
+function about({ request }: ApprovalRecord): { readonly tool: string; readonly callId: string } {
+  return { tool: request.tool, callId: request.callId };
+}
