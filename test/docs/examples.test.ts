@@ -1,0 +1,44 @@
+// The other examples: each checks itself; here it runs and prints what its page claims.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { repository } from "../support/temporary-copy.js";
+import { beside, runExample } from "./run-example.js";
+
+const EXAMPLES = ["demo.ts", "quickstart.ts", "review-desk.ts", "sign-elsewhere.ts"];
+
+test("every example is run by a test", () => {
+  const files = readdirSync(join(repository, "examples")).filter((name) => name.endsWith(".ts"));
+  expect(files.toSorted()).toEqual(EXAMPLES);
+});
+
+describe("in a process of its own", { timeout: 30_000, concurrent: true }, () => {
+  test("quickstart pauses, shows the request and resumes", async () => {
+    expect(await runExample("quickstart.ts")).toEqual({
+      code: 0,
+      out: "asks for { period: '2026-09' }\nsent 2026-09\n",
+      err: "",
+    });
+  });
+
+  test("review-desk: one of two reviewers is first, check says the word that fits, an expired answer asks again", async () => {
+    const { code, out } = await runExample("review-desk.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "ana approves, ben denies")).toEqual(["somebody was first: reload what waits; taken"]);
+    expect(beside(out, "an edit that does not fit")).toEqual(["not sent: malformed"]);
+    expect(beside(out, "signed with last year's key")).toEqual(["ok"]);
+    expect(beside(out, "signed with an unknown key")).toEqual(["signature"]);
+    expect(beside(out, "a day later")).toEqual(["not sent: expired"]);
+    expect(beside(out, "sent all the same")).toEqual(["asked again"]);
+    expect(beside(out, "what ran")).toEqual(["0", "1"]);
+    expect(beside(out, "a new answer")).toEqual(["taken"]);
+  });
+
+  test("W0: what node:crypto alone makes of the described formats is what the graph accepts", async () => {
+    const { code, out } = await runExample("sign-elsewhere.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "the binding, computed again")[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(beside(out, "another key")).toEqual(["refused: invalid answer, nothing ran"]);
+    expect(beside(out, "the key of the graph")).toEqual(["ran send_statement 2026-10"]);
+  });
+});

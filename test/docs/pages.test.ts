@@ -1,0 +1,159 @@
+// The pages: in step with the source, within their limits, and without dead links.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { readRows } from "../../scripts/check-guarantees.mjs";
+import { nodesOf } from "../support/source-files.js";
+import { repository } from "../support/temporary-copy.js";
+import { page, script } from "./run-example.js";
+
+const PAGES = [
+  "README.md",
+  "ARCHITECTURE.md",
+  ...["docs/guide", "docs/reference"].flatMap((folder) =>
+    readdirSync(join(repository, folder)).map((name) => posix.join(folder, name)),
+  ),
+];
+const lines = (name: string) => page(name).trimEnd().split("\n");
+/** The first cell of every row of every table, without its backquotes. */
+const rowNames = (text: string) =>
+  [...text.matchAll(/^\| `?([^`|]+?)`? \|/gm)].map(([, name]) => name ?? "").filter((name) => !name.startsWith("-"));
+const sectionOf = (text: string, title: string) => text.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
+
+test("snippets are in step with the examples", () => {
+  const check = spawnSync(process.execPath, ["scripts/sync-snippets.mjs", "--check"], {
+    cwd: repository,
+    encoding: "utf8",
+  });
+  expect(check.stderr).toBe("");
+  expect(check.status).toBe(0);
+});
+
+describe("README", () => {
+  test("is short: 150 lines, and its example has about 20 besides imports", () => {
+    expect(lines("README.md").length).toBeLessThanOrEqual(150);
+    const [, example = ""] = page("README.md").split("```ts\n");
+    const [code = ""] = example.split("\n```");
+    const statements = code.split("\n").filter((text) => text.trim() !== "" && !text.startsWith("import "));
+    expect(statements.length).toBeLessThanOrEqual(22);
+  });
+
+  test("names commands that exist", () => {
+    const named = [...page("README.md").matchAll(/npm run ([a-z]+)/g)].map(([, name]) => name ?? "");
+    expect(named).toContain("demo");
+    for (const name of named) expect(script(name)).not.toBe("");
+    expect(page("README.md")).toContain("npm ci && npm test");
+    expect(script("test")).toBe("vitest run");
+  });
+
+  test("lists promises of this milestone, in their own words", () => {
+    const rows = readRows(page("docs/guarantees.md"));
+    const listed = [...sectionOf(page("README.md"), "What it guarantees").matchAll(/^\| ([A-Z]\d+) \| (.*) \|$/gm)];
+    expect(listed.length).toBeGreaterThan(8);
+    for (const [, id, words] of listed) {
+      const row = rows.find((found) => found.id === id);
+      expect(row).toMatchObject({ id, milestone: "foundation", promise: words });
+    }
+  });
+
+  test("names the peer ranges of package.json", () => {
+    const { peerDependencies } = JSON.parse(page("package.json")) as { peerDependencies: Record<string, string> };
+    for (const range of Object.values(peerDependencies)) {
+      expect(page("README.md")).toContain(range.replaceAll("||", "or"));
+    }
+  });
+});
+
+test("ARCHITECTURE has at most 200 lines and a reason for every stage", () => {
+  const text = page("ARCHITECTURE.md");
+  expect(lines("ARCHITECTURE.md").length).toBeLessThanOrEqual(200);
+  const named = [...page("src/executor/stages.ts").matchAll(/^ {2}(\w+),/gm)].map(([, name]) => name ?? "");
+  expect(named.length).toBeGreaterThan(10);
+  const explained = rowNames(sectionOf(text, "The order of the stages"));
+  expect(explained.filter((name) => name !== "prepare" && name !== "perform, outermost first")).toEqual(named);
+});
+
+test("ARCHITECTURE draws only transitions that are in the table", async () => {
+  const { TRANSITIONS } = await import("../../src/approvals/transitions.js");
+  const drawn = [...page("ARCHITECTURE.md").matchAll(/^ {2}(\w+) --> (\w+): /gm)];
+  expect(drawn.length).toBeGreaterThan(12);
+  const known = Object.entries(TRANSITIONS).flatMap(([from, row]) =>
+    Object.values(row).map(({ to }) => `${from} ${to}`),
+  );
+  for (const [, from, to] of drawn) expect(known).toContain(`${from} ${to}`);
+});
+
+describe("options.md has a row for", () => {
+  const options = page("docs/reference/options.md");
+
+  test.each([
+    ["Tool options", "src/tools/spec.ts", "ToolOptions"],
+    ["Executor options", "src/executor/parts.ts", "ExecutorOptions"],
+    ["`toolNode` options", "src/integrations/langgraph/tool-node.ts", "ToolNodeOptions"],
+    ["`LangGraphApproval` options", "src/integrations/langgraph/langgraph-approval.ts", "LangGraphApprovalOptions"],
+  ])("%s: every member of the type, and nothing else", (title, file, type) => {
+    const rows = rowNames(sectionOf(options, title)).filter((name) => name !== "option");
+    expect(rows.toSorted()).toEqual(membersOf(file, type).toSorted());
+  });
+
+  test("every kind of error, and whether the model reads it", async () => {
+    const kinds = literalsOf("src/errors.ts", "ErrorKind");
+    expect(rowNames(sectionOf(options, "Errors")).toSorted()).toEqual([...kinds, "kind"].toSorted());
+    const errors: Readonly<Record<string, unknown>> = await import("../../src/errors.js");
+    for (const kind of kinds) {
+      const visible = Reflect.construct(errors[kind] as new (m: string) => { modelVisible: boolean }, [
+        "x",
+      ]).modelVisible;
+      expect(options).toContain(`| \`${kind}\` | ${visible ? "yes" : "no"} |`);
+    }
+  });
+
+  test("every ledger status", () => {
+    const statuses = literalsOf("src/ledger/ledger.ts", "LedgerStatus");
+    expect(rowNames(sectionOf(options, "Ledger statuses")).toSorted()).toEqual([...statuses, "status"].toSorted());
+  });
+});
+
+test("wire-formats.md has every field of a request and of an answer", () => {
+  const text = page("docs/reference/wire-formats.md");
+  expect(rowNames(sectionOf(text, "The request")).toSorted()).toEqual(
+    [...membersOf("src/approvals/request.ts", "ApprovalRequest"), "field"].toSorted(),
+  );
+  expect(rowNames(sectionOf(text, "The answer")).toSorted()).toEqual(
+    [...membersOf("src/approvals/answer.ts", "Answer"), "field"].toSorted(),
+  );
+});
+
+test("links between pages lead somewhere", () => {
+  const dead = PAGES.flatMap((name) =>
+    [...page(name).matchAll(/\]\(([^)#]+)[^)]*\)/g)]
+      .map(([, target = ""]) => target)
+      .filter((target) => !target.startsWith("http") && !existsSync(join(repository, dirname(name), target)))
+      .map((target) => `${name}: ${target}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+function declaration(file: string, name: string): ts.Node {
+  const found = nodesOf({ path: file, text: page(file) }).find(
+    (node) => (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) && node.name.text === name,
+  );
+  if (found === undefined) throw new Error(`${file} declares no ${name}`);
+  return found;
+}
+
+function membersOf(file: string, type: string): string[] {
+  const node = declaration(file, type);
+  if (!ts.isInterfaceDeclaration(node)) throw new Error(`${type} is not an interface`);
+  return node.members.flatMap((member) => (member.name && ts.isIdentifier(member.name) ? [member.name.text] : []));
+}
+
+function literalsOf(file: string, type: string): string[] {
+  const node = declaration(file, type);
+  if (!ts.isTypeAliasDeclaration(node) || !ts.isUnionTypeNode(node.type)) throw new Error(`${type} is not a union`);
+  return node.type.types.flatMap((part) =>
+    ts.isLiteralTypeNode(part) && ts.isStringLiteral(part.literal) ? [part.literal.text] : [],
+  );
+}
