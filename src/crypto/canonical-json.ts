@@ -58,12 +58,22 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
+/** How a text is written. */
+interface Form {
+  readonly sorted: boolean;
+  /** Write half a surrogate pair as an escape, which JSON carries exactly; hashes and UTF-8 cannot have it. */
+  readonly escapesSurrogates: boolean;
+}
+
+const CANONICAL: Form = { sorted: true, escapesSurrogates: false };
+const ORDERED: Form = { sorted: false, escapesSurrogates: false };
+const EXACT: Form = { sorted: false, escapesSurrogates: true };
+
 /**
  * The state of one walk. `path` and `parents` are valid below `depth` only, and every container sets `depth` before it
  * writes a member, so that nothing is popped.
  */
-interface Walk {
-  readonly sorted: boolean;
+interface Walk extends Form {
   readonly maxDepth: number;
   /** Bytes that may still be written. */
   left: number;
@@ -77,12 +87,17 @@ interface Walk {
  * Throws `NotJson`. Without limits: 256 deep, any size; give limits for what comes from outside.
  */
 export function canonicalJson(value: unknown, limits: JsonLimits = NO_LIMITS): string {
-  return write(value, limits, true);
+  return write(value, limits, CANONICAL);
 }
 
 /** Like `canonicalJson`, but members keep their order: for text that is read back, not hashed. */
 export function orderedJson(value: unknown, limits: JsonLimits = NO_LIMITS): string {
-  return write(value, limits, false);
+  return write(value, limits, ORDERED);
+}
+
+/** Like `orderedJson`, for results that must come back exactly: half a surrogate pair, which tools that cut text give, is kept. */
+export function exactJson(value: unknown, limits: JsonLimits = NO_LIMITS): string {
+  return write(value, limits, EXACT);
 }
 
 /** Can this be written as JSON without loss, within the limits? Undefined members do not count. */
@@ -96,7 +111,7 @@ export function isJson(value: unknown, limits: JsonLimits = NO_LIMITS): value is
  */
 export function jsonCopy(value: unknown, limits: JsonLimits = NO_LIMITS): JsonValue {
   // JSON.parse defines members instead of assigning them: no key can reach a prototype.
-  const copy: JsonValue = JSON.parse(write(value, limits, false));
+  const copy: JsonValue = JSON.parse(write(value, limits, ORDERED));
   freeze(copy);
   return copy;
 }
@@ -109,7 +124,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 
 function canonicalOrNothing(value: unknown, limits: JsonLimits): string | undefined {
   try {
-    return write(value, limits, true);
+    return write(value, limits, CANONICAL);
   } catch (error) {
     if (error instanceof NotJson) return undefined;
     throw error;
@@ -122,11 +137,11 @@ function freeze(value: JsonValue): void {
   Object.freeze(value);
 }
 
-function write(value: unknown, limits: JsonLimits, sorted: boolean): string {
+function write(value: unknown, limits: JsonLimits, form: Form): string {
   // Written so that a NaN limit allows nothing instead of everything.
   const maxDepth = limits.maxDepth >= 0 ? Math.min(limits.maxDepth, HARD_DEPTH) : 0;
   const left = limits.maxBytes >= 0 ? limits.maxBytes : 0;
-  const walk: Walk = { sorted, maxDepth, left, depth: 0, path: [], parents: [] };
+  const walk: Walk = { ...form, maxDepth, left, depth: 0, path: [], parents: [] };
   try {
     return valueText(value, walk);
   } catch (error) {
@@ -155,7 +170,7 @@ function stringText(value: string, walk: Walk): string {
     walk.left -= value.length + 2;
     return `"${value}"`;
   }
-  if (LONE_SURROGATE.test(value)) throw notJson("surrogate", walk);
+  if (!walk.escapesSurrogates && LONE_SURROGATE.test(value)) throw notJson("surrogate", walk);
   const text = JSON.stringify(value);
   spend(Buffer.byteLength(text), walk);
   return text;

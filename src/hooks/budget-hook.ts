@@ -108,11 +108,11 @@ export class BudgetHook implements Pick<Hook, "beforeTool"> {
   }
 }
 
-const LIMITS: readonly string[] = ["maxCalls", "maxCost"];
+const LIMITS: ReadonlySet<string> = new Set(["maxCalls", "maxCost"]);
 
 function checked(whose: string, limit: BudgetLimit): BudgetLimit {
   for (const [name, value] of Object.entries<unknown>({ ...limit })) {
-    if (!LIMITS.includes(name))
+    if (!LIMITS.has(name))
       throw new ToolUsageError(`BudgetHook: there is no limit ${JSON.stringify(name)} (${whose})`);
     if (value !== undefined && !(typeof value === "number" && value >= 0)) {
       throw new ToolUsageError(`BudgetHook: ${name} of ${whose} must be a number from 0`);

@@ -1,7 +1,7 @@
 // What a finished call came to, as JSON, and what a replay of it gives. Owns the one form used in process, in sealed
 // rows and (later) in checkpoints.
 
-import { canonicalJson, NotJson } from "../crypto/canonical-json.js";
+import { exactJson, NotJson } from "../crypto/canonical-json.js";
 import {
   ApprovalAlreadyDecided,
   ApprovalExpired,
@@ -44,7 +44,7 @@ export function outcomeOf(settled: Settled, approved: boolean): Outcome | undefi
 function keptValue(value: unknown): Outcome {
   if (value === undefined) return { status: "ok", json: null };
   try {
-    return { status: "ok", json: canonicalJson(value) };
+    return { status: "ok", json: exactJson(value) };
   } catch (error) {
     if (error instanceof NotJson) return { status: "ok-not-kept" };
     throw error;

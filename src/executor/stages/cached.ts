@@ -1,7 +1,7 @@
 // Results of tools that only read. Values travel as JSON text, so that no two callers share an object; failures are never
 // kept; identical calls in flight run once.
 
-import { canonicalJson, NotJson, type JsonValue } from "../../crypto/canonical-json.js";
+import { exactJson, NotJson, type JsonValue } from "../../crypto/canonical-json.js";
 import { cacheKey } from "../../cache/key.js";
 import { specOf, type Attempt } from "../attempt.js";
 
@@ -70,7 +70,7 @@ async function fill(attempt: Attempt, key: string, value: unknown): Promise<void
   const rule = specOf(attempt).cache;
   if (rule === undefined || attempt.signal?.aborted === true) return;
   try {
-    await cache.set(key, canonicalJson(value), clock.now() + rule.ttlMs);
+    await cache.set(key, exactJson(value), clock.now() + rule.ttlMs);
   } catch (error) {
     if (!(error instanceof NotJson)) logger.warn("the result cache cannot be written");
   }

@@ -2,6 +2,8 @@
 // model reads; runs nothing.
 
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { messageContent, withFirstLine } from "./message-content.js";
+import { readOutput } from "./tool-output.js";
 import { isAgentAdapterError, ToolArgsInvalid, ToolError, ToolUsageError, type JsonObject } from "../../index.js";
 
 /** Longest tool name that is repeated in a message: names come from a model. */
@@ -57,24 +59,35 @@ export function singleCall(call: RawCall, namespace: string): OpenCall {
   return openCall(call, idOf(call) ?? `${namespace}:0`, undefined);
 }
 
+/** How results are shown to the model. */
+export interface ResultStyle {
+  /** Say in the content that a reviewer changed the arguments. */
+  readonly announceEdits: boolean;
+  readonly maxResultChars: number;
+}
+
 /** What the model reads of a result. @throws ToolUsageError when it cannot be written as JSON */
 export function resultMessage(
   call: OpenCall,
-  value: unknown,
-  edit: { arguments: JsonObject; announce: boolean } | undefined,
+  result: { value: unknown; edited: JsonObject | undefined },
+  style: ResultStyle,
 ) {
-  const content = contentOf(call, value);
-  const note =
-    edit?.announce === true
-      ? `[A reviewer changed the arguments of this call to ${JSON.stringify(edit.arguments)}]\n`
-      : "";
+  const { content: value, artifact } = readOutput(result.value);
+  const { edited } = result;
+  const content = messageContent(value, style.maxResultChars);
+  const announced = edited !== undefined && style.announceEdits;
   return new ToolMessage({
-    content: note + content,
+    content: announced ? withFirstLine(editNote(edited), content) : content,
     tool_call_id: call.id,
     name: boundedName(call.name),
     status: "success",
-    ...(edit === undefined ? {} : { metadata: { agentAdapter: { arguments: edit.arguments } } }),
+    ...(artifact === undefined ? {} : { artifact }),
+    ...(edited === undefined ? {} : { metadata: { agentAdapter: { arguments: edited } } }),
   });
+}
+
+function editNote(edited: JsonObject): string {
+  return `[A reviewer changed the arguments of this call to ${JSON.stringify(edited)}]`;
 }
 
 /** What the model reads of an error it may read. */
@@ -87,17 +100,6 @@ export function errorMessage(call: OpenCall, error: unknown): ToolMessage {
     name: boundedName(call.name),
     status: "error",
   });
-}
-
-function contentOf(call: OpenCall, value: unknown): string {
-  if (typeof value === "string") return value;
-  try {
-    return JSON.stringify(value) ?? "null";
-  } catch (cause) {
-    throw new ToolUsageError(`the result of ${boundedName(call.name)} cannot be written as JSON for the model`, {
-      cause,
-    });
-  }
 }
 
 function openCall(call: RawCall, id: string, refusal: Error | undefined): OpenCall {

@@ -1,6 +1,7 @@
 // `importLangChain`: existing LangChain tools into a Registry, behind the executor's stages. The tool object stays as it is:
 // its own schema parses, its own function runs, its interrupts pass.
 
+import { ToolMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import {
@@ -11,6 +12,7 @@ import {
   type Effects,
   type Registry,
 } from "../../index.js";
+import { toolOutput } from "../langchain-core/tool-output.js";
 
 /** What LangChain tools do not say about themselves; the same for every tool of one import. */
 export interface ImportOptions {
@@ -47,8 +49,21 @@ function specOf(tool: StructuredToolInterface, options: ImportOptions) {
     description: tool.description,
     inputSchema: jsonSchemaOf(tool),
     // The config LangChain needs (callbacks, checkpoint keys) follows the asynchronous flow by itself.
-    execute: (args, ctx): unknown => tool.invoke(args, { signal: ctx.signal }),
+    execute: async (args, { callId, signal }): Promise<unknown> => {
+      if (!hasArtifact(tool)) return tool.invoke(args, { signal });
+      return outputOf(await tool.invoke({ type: "tool_call", id: callId, name: tool.name, args }, { signal }));
+    },
   });
+}
+
+function hasArtifact(tool: StructuredToolInterface): boolean {
+  return "responseFormat" in tool && tool.responseFormat === "content_and_artifact";
+}
+
+/** Invoked with a whole call, a LangChain tool answers with a ToolMessage: the only way to its artifact. */
+function outputOf(answer: unknown): unknown {
+  if (!ToolMessage.isInstance(answer)) return answer;
+  return toolOutput(answer.content, answer.artifact);
 }
 
 function jsonSchemaOf(tool: StructuredToolInterface) {

@@ -2,3 +2,6 @@
 
 // ---- existing LangChain tools
 export { importLangChain, type ImportOptions } from "./import-tools.js";
+
+// ---- results with an artifact
+export { toolOutput, type ToolOutput } from "../langchain-core/tool-output.js";

@@ -13,6 +13,7 @@ import {
   singleCall,
   type OpenCall,
   type OpenCalls,
+  type ResultStyle,
 } from "../langchain-core/tool-messages.js";
 import { LangGraphApproval } from "./langgraph-approval.js";
 import type { NodeConfig } from "./pregel-internals.js";
@@ -27,6 +28,8 @@ export interface ToolNodeOptions {
   readonly concurrency?: number;
   /** Tell the model in the ToolMessage when a reviewer changed the arguments. Default `true`. */
   readonly announceEdits?: boolean;
+  /** How many characters of a result the model reads; the rest is left out, and the content says so. Default: all. */
+  readonly maxResultChars?: number;
 }
 
 /**
@@ -48,18 +51,27 @@ interface Settings {
   readonly executor: Executor;
   readonly messagesKey: string;
   readonly concurrency: number;
-  readonly announceEdits: boolean;
+  readonly style: ResultStyle;
 }
 
 function settle(registry: Registry, options: ToolNodeOptions): Settings {
-  const { executor, messagesKey = "messages", concurrency, announceEdits = true, ...rest } = options;
+  const {
+    executor,
+    messagesKey = "messages",
+    concurrency,
+    announceEdits = true,
+    maxResultChars = Infinity,
+    ...rest
+  } = options;
   const unknown = Object.keys(rest)[0];
   if (unknown !== undefined) throw new ToolUsageError(`toolNode: there is no option ${JSON.stringify(unknown)}`);
+  if (!(maxResultChars > 0)) throw new ToolUsageError("toolNode: maxResultChars must be a number above 0");
   const used = executor ?? defaultExecutor(registry, () => ({ approval: new LangGraphApproval() }));
   const strayed = registry.list().find((spec) => used.registry.get(spec.name) !== spec);
   if (strayed !== undefined)
     throw new ToolUsageError(`toolNode: ${strayed.name} is not registered in the executor's registry`);
-  return { executor: used, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, announceEdits };
+  const style = { announceEdits, maxResultChars };
+  return { executor: used, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, style };
 }
 
 class RegistryToolNode extends ToolNode {
@@ -84,14 +96,14 @@ class RegistryToolNode extends ToolNode {
   }
 
   async #answer(calls: readonly OpenCall[], { scope }: NodeRun): Promise<ToolMessage[]> {
-    const { executor, concurrency, announceEdits } = this.#settings;
+    const { executor, concurrency, style } = this.#settings;
     const runnable = calls.filter((call) => call.refusal === undefined);
     const requests = runnable.map((call) => ({ tool: this.#toolOf(call), args: call.args, callId: call.id }));
     const outcomes = await runBatch(partsOf(executor), scope, requests, { concurrency, signal: scope.context.signal });
     const failure = hiddenFailure(outcomes);
     if (failure !== undefined) throw failure.reason;
     const byCall = new Map(runnable.map((call, index) => [call, outcomes[index]]));
-    return calls.map((call) => messageFor(call, byCall.get(call), announceEdits));
+    return calls.map((call) => messageFor(call, byCall.get(call), style));
   }
 
   /** A node for a part of the executor's registry runs only that part; no tool has the empty name. */
@@ -100,11 +112,10 @@ class RegistryToolNode extends ToolNode {
   }
 }
 
-function messageFor(call: OpenCall, outcome: CallOutcome | undefined, announce: boolean): ToolMessage {
+function messageFor(call: OpenCall, outcome: CallOutcome | undefined, style: ResultStyle): ToolMessage {
   if (outcome === undefined) return errorMessage(call, call.refusal);
   if (outcome.status === "rejected") return errorMessage(call, outcome.reason);
-  const edited = outcome.editedArguments;
-  return resultMessage(call, outcome.value, edited === undefined ? undefined : { arguments: edited, announce });
+  return resultMessage(call, { value: outcome.value, edited: outcome.editedArguments }, style);
 }
 
 function readInput(input: unknown, messagesKey: string, namespace: string): OpenCalls {
