@@ -2,6 +2,7 @@
 
 import type { Verdict } from "../approvals/port.js";
 import type { AskRecord } from "../approvals/ask.js";
+import type { Mark } from "../approvals/mark.js";
 import type { RunContext } from "../context/run-context.js";
 import type { JsonObject } from "../crypto/canonical-json.js";
 import { ToolNotFound } from "../errors.js";
@@ -46,6 +47,8 @@ export interface Attempt {
   // ---- prepare
   /** replay: the newest request about this call, from whichever attempt */
   asked: AskRecord | undefined;
+  /** replay: a used answer whose outcome nobody knows; the call is asked about again */
+  unknown: Mark | undefined;
   /** any prepare stage: the call is over before it is performed */
   settled: Settled | undefined;
   /** replay: it is over because it was over before; attempts, costs and hooks are not counted again */

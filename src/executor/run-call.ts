@@ -60,6 +60,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     call: call.entry,
     runNested: (self, nested) => runCall(parts, { task, context, outer: self }, nested),
     asked: undefined,
+    unknown: undefined,
     settled: call.misuse === undefined ? undefined : { ok: false, error: call.misuse, lost: false },
     replayed: false,
     arguments: undefined,

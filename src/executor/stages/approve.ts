@@ -6,9 +6,9 @@ import type { PreviousAttempt } from "../../approvals/request.js";
 import { transition, type CallAction, type CallState } from "../../approvals/transitions.js";
 import type { JsonObject } from "../../crypto/canonical-json.js";
 import { jsonCopy } from "../../crypto/canonical-json.js";
-import { ApprovalExpired, ApprovalPending, ToolUsageError } from "../../errors.js";
+import { ApprovalAlreadyDecided, ApprovalExpired, ApprovalPending, ToolUsageError } from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
-import { rememberAsk } from "../../journal/task-run.js";
+import { groupSettled, rememberAsk } from "../../journal/task-run.js";
 import { announceApproval } from "../../hooks/dispatch.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { hookCall } from "../hook-call.js";
@@ -19,6 +19,7 @@ const NOT_SHOWN = -1;
 export async function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   if (!attempt.needsHuman) return next();
   const port = portFor(attempt);
+  await refuseUsedMeanwhile(attempt);
   let ask = standingAsk(attempt, port);
   for (;;) {
     const answer = attempt.task.host.answerTo(ask.binding);
@@ -74,14 +75,22 @@ function portFor(attempt: Attempt): ApprovalPort {
   return parts.port;
 }
 
+/** Another run used the answer after this one was prepared: its call may be running, so its outcome is not unknown. */
+async function refuseUsedMeanwhile(attempt: Attempt): Promise<void> {
+  const { asked, task, unknown } = attempt;
+  if (asked === undefined || unknown !== undefined || !task.entry.marks.has(asked.binding)) return;
+  transition("answered", "claim-lost");
+  await groupSettled(task.group);
+  throw new ApprovalAlreadyDecided("this approval was used before", about(attempt));
+}
+
 /** The request that stands: the one shown before, or a new one when there is none, it was used, or the tool changed. */
 function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
-  const { asked, task } = attempt;
+  const { asked, task, unknown } = attempt;
   if (asked === undefined) return newAsk(attempt, port, {});
-  const mark = task.entry.marks.get(asked.binding);
-  if (mark !== undefined) {
+  if (unknown !== undefined) {
     obey("unknown", "ask-again-unknown", transition("unknown", "re-run").action);
-    return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: mark.claimedAt } });
+    return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: unknown.claimedAt } });
   }
   if (asked.request.definitionDigest === specOf(attempt).definitionDigest) return asked;
   const state = task.host.answerTo(asked.binding) === undefined ? "asked" : "answered";

@@ -23,9 +23,10 @@ export async function claim(attempt: Attempt, next: () => Promise<unknown>): Pro
     return await next();
   } catch (error) {
     const lost = isAgentAdapterError(error, "ApprovalAlreadyDecided");
-    if (!attempt.claimed && !lost && transition("answered", "failure-before-claim").action === "keep-answer") {
-      letClaimBeRetried(binding);
-    }
+    if (attempt.claimed) throw error;
+    // Another process was first: the same wait as above, or its error would abort what runs here.
+    if (lost) await groupSettled(task.group);
+    else if (transition("answered", "failure-before-claim").action === "keep-answer") letClaimBeRetried(binding);
     throw error;
   }
 }

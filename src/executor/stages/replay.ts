@@ -7,6 +7,7 @@ import { ApprovalAlreadyDecided } from "../../errors.js";
 import { joinRunning } from "../../journal/journal.js";
 import { replay } from "../../journal/outcome.js";
 import { processState } from "../../journal/process-state.js";
+import { groupSettled } from "../../journal/task-run.js";
 import { about, type Attempt } from "../attempt.js";
 
 export async function replayFinished(attempt: Attempt): Promise<void> {
@@ -14,7 +15,7 @@ export async function replayFinished(attempt: Attempt): Promise<void> {
   if (attempt.settled !== undefined) return;
   attempt.asked = attempt.task.askOf(attempt.callId);
   const mark = attempt.asked && attempt.task.entry.marks.get(attempt.asked.binding);
-  if (mark !== undefined) obeyMark(attempt, mark);
+  if (mark !== undefined) await obeyMark(attempt, mark);
 }
 
 async function joinOrReplay(attempt: Attempt): Promise<void> {
@@ -34,13 +35,16 @@ async function joinOrReplay(attempt: Attempt): Promise<void> {
 }
 
 /** The answer was used and no outcome is known. */
-function obeyMark(attempt: Attempt, mark: Mark): void {
+async function obeyMark(attempt: Attempt, mark: Mark): Promise<void> {
   const state = stateOf(attempt, mark);
   const rule = transition(state, state === "running" ? "marked-elsewhere" : "re-run");
   if (rule.action === "replay") {
     attempt.settled = { ok: false, error: denialError(mark.decision, about(attempt)), lost: false };
     attempt.replayed = true;
-  } else if (rule.action === "refuse-as-used") {
+  } else if (rule.action === "ask-again-unknown") {
+    attempt.unknown = mark;
+  } else {
+    await groupSettled(attempt.task.group);
     throw new ApprovalAlreadyDecided(
       "another process used this approval and may still be running the call",
       about(attempt),
