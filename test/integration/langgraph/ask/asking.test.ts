@@ -112,7 +112,6 @@ describe.each(PROCESSES)("asked: a re-run %s", (_where, next) => {
     expect(ended(await rig.byId(second, rig.answer(second)))).toBe("done");
     expect(rig.ran).toEqual(["a1", "a2"]);
   });
-
 });
 
 describe.each(PROCESSES)("asked: bad answers by id %s", (_where, next) => {

@@ -125,7 +125,10 @@ describe("A6, J3/ask-record: sealed state that does not open: FlowError, nothing
     ["empty", (text: string) => text.replace(SEAL, '"aa_state":""')],
     ["not text", (text: string) => text.replace(SEAL, '"aa_state":{}')],
     ["truncated", (text: string) => text.replace(/("aa_state":"[^"]{40})[^"]*"/, '$1"')],
-    ["changed in one character", (text: string) => text.replace(/("aa_state":"[^"]{60})(.)/, (_all, a, b) => a + (b === "A" ? "B" : "A"))],
+    [
+      "changed in one character",
+      (text: string) => text.replace(/("aa_state":"[^"]{60})(.)/, (_all, a, b) => a + (b === "A" ? "B" : "A")),
+    ],
   ])("aa_state %s", async (_what, edit) => {
     for (const [, next] of PROCESSES) {
       const rig = new Rig();
@@ -134,6 +137,7 @@ describe("A6, J3/ask-record: sealed state that does not open: FlowError, nothing
       await expectClosed(next(rig), ask);
       restore();
       await expectOpen(next(rig), ask);
+      expect(rig.ran).toEqual(["a1"]);
     }
   });
 
@@ -145,6 +149,7 @@ describe("A6, J3/ask-record: sealed state that does not open: FlowError, nothing
     await expectClosed(rig.newProcess(), ask);
     restore();
     await expectOpen(rig.newProcess(), ask);
+    expect(rig.ran).toEqual(["a1"]);
   });
 
   it("its key is not there, and comes back", async () => {
@@ -152,8 +157,12 @@ describe("A6, J3/ask-record: sealed state that does not open: FlowError, nothing
     const ask = await rig.asked();
     const { secret } = rig.is;
     await expectClosed(rig.newProcess({ secret: "another root secret, long enough!" }), ask);
-    await expectClosed(rig.newProcess({ secret: ["another root secret, long enough!", "and a third one, also long enough"] }), ask);
+    await expectClosed(
+      rig.newProcess({ secret: ["another root secret, long enough!", "and a third one, also long enough"] }),
+      ask,
+    );
     await expectOpen(rig.newProcess({ secret: ["another root secret, long enough!", String(secret)] }), ask);
+    expect(rig.ran).toEqual(["a1"]);
   });
 
   it("the displayed request is changed in the checkpointer: whoever signs refuses it, and what is sealed is what runs", async () => {
@@ -212,43 +221,52 @@ describe("a checkpointer that drops private writes", () => {
 describe("LangGraph's retryPolicy on the node", () => {
   const nodeOptions = { retryPolicy: { maxAttempts: 3, initialInterval: 1, jitter: false, logWarning: false } };
 
-  it.each(PROCESSES)("A6, L2: an invalid answer by id stays invalid after all attempts, then a good one is used %s", async (_where, next) => {
-    const rig = new Rig({ nodeOptions });
-    const ask = await rig.asked();
-    expect(ended(await next(rig).byId(ask, "yes"))).toBe("invalid");
-    expect(rig.ran).toEqual([]);
-    expect(only(await next(rig).nothing()).value.binding).toBe(ask.value.binding);
-    expect(ended(await next(rig).byId(ask, rig.answer(ask)))).toBe("done");
-    expect(rig.ran).toEqual(["a1"]);
-  });
+  it.each(PROCESSES)(
+    "A6, L2: an invalid answer by id stays invalid after all attempts, then a good one is used %s",
+    async (_where, next) => {
+      const rig = new Rig({ nodeOptions });
+      const ask = await rig.asked();
+      expect(ended(await next(rig).byId(ask, "yes"))).toBe("invalid");
+      expect(rig.ran).toEqual([]);
+      expect(only(await next(rig).nothing()).value.binding).toBe(ask.value.binding);
+      expect(ended(await next(rig).byId(ask, rig.answer(ask)))).toBe("done");
+      expect(rig.ran).toEqual(["a1"]);
+    },
+  );
 
-  it.each(PROCESSES)("A6, L2: an invalid plain answer never runs anything; the same request waits %s", async (_where, next) => {
-    const rig = new Rig({ nodeOptions });
-    const ask = await rig.asked();
-    const step = await next(rig).plain("yes");
-    expect(["invalid", "asks a1.0"]).toContain(ended(step));
-    expect(rig.ran).toEqual([]);
-    expect(only(await next(rig).nothing()).value.binding).toBe(ask.value.binding);
-    expect(ended(await next(rig).plain(rig.answer(ask)))).toBe("done");
-    expect(rig.ran).toEqual(["a1"]);
-  });
+  it.each(PROCESSES)(
+    "A6, L2: an invalid plain answer never runs anything; the same request waits %s",
+    async (_where, next) => {
+      const rig = new Rig({ nodeOptions });
+      const ask = await rig.asked();
+      const step = await next(rig).plain("yes");
+      expect(["invalid", "asks a1.0"]).toContain(ended(step));
+      expect(rig.ran).toEqual([]);
+      expect(only(await next(rig).nothing()).value.binding).toBe(ask.value.binding);
+      expect(ended(await next(rig).plain(rig.answer(ask)))).toBe("done");
+      expect(rig.ran).toEqual(["a1"]);
+    },
+  );
 
   it.each([
     ["by id", (rig: Rig, ask: Ask) => rig.byId(ask, rig.answer(ask))],
     ["plain", (rig: Rig, ask: Ask) => rig.plain(rig.answer(ask))],
-  ] as const)("A6: a failure before the claim inside the attempts: the answer %s is used by a later attempt, once", async (_how, deliver) => {
-    let failures = 0;
-    const beforeTool = () => {
-      if (failures <= 0) return;
-      failures -= 1;
-      throw new Error("the budget service is down");
-    };
-    const rig = new Rig({ nodeOptions, hooks: [{ beforeTool }] });
-    const ask = await rig.asked();
-    failures = 2;
-    expect(ended(await deliver(rig, ask))).toBe("done");
-    expect(rig.ran).toEqual(["a1"]);
-  });
+  ] as const)(
+    "A6: a failure before the claim inside the attempts: the answer %s is used by a later attempt, once",
+    async (_how, deliver) => {
+      let failures = 0;
+      const beforeTool = () => {
+        if (failures <= 0) return;
+        failures -= 1;
+        throw new Error("the budget service is down");
+      };
+      const rig = new Rig({ nodeOptions, hooks: [{ beforeTool }] });
+      const ask = await rig.asked();
+      failures = 2;
+      expect(ended(await deliver(rig, ask))).toBe("done");
+      expect(rig.ran).toEqual(["a1"]);
+    },
+  );
 
   it("A6: a failure before the claim in every attempt keeps the answer for `null`", async () => {
     let broken = false;

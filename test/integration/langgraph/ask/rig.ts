@@ -164,7 +164,11 @@ export class Rig {
   async step(input: unknown, options: InvokeOptions = {}): Promise<Step> {
     try {
       const out = await this.app.invoke(input, this.config(options));
-      return { asks: (out[INTERRUPT] ?? []) as Ask[], messages: (out["messages"] ?? []) as BaseMessage[], error: undefined };
+      return {
+        asks: (out[INTERRUPT] ?? []) as Ask[],
+        messages: (out["messages"] ?? []) as BaseMessage[],
+        error: undefined,
+      };
     } catch (error) {
       return { asks: [], messages: [], error };
     }

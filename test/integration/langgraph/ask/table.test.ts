@@ -64,12 +64,16 @@ describe.each(PROCESSES)("plain resume %s", (_where, next) => {
     await rig.nothing();
     const ask = await rig.asked();
     expect(ended(await rig.plain("yes"))).toBe("invalid");
-    const second = only(await next(rig).byId(ask, "no").then(() => next(rig).nothing()));
+    const second = only(
+      await next(rig)
+        .byId(ask, "no")
+        .then(() => next(rig).nothing()),
+    );
     expect(second.value.binding).toBe(ask.value.binding);
     expect(rig.ran).toEqual([]);
   });
 
-  it("A6, L2: `configurable.aa_resume: \"none\"` makes a leftover plain value count for nothing", async () => {
+  it('A6, L2: `configurable.aa_resume: "none"` makes a leftover plain value count for nothing', async () => {
     const rig = new Rig();
     const ask = await rig.asked();
     const none = { configurable: { aa_resume: "none" } };
@@ -116,19 +120,22 @@ describe.each(PROCESSES)("node code failed after a done call %s", (_where, next)
     expect(rig.ran).toEqual(["a1"]);
   });
 
-  it.each(DELIVER)("A6: the same answer, delivered %s, never runs it again, and then `null` goes on", async (how, deliver) => {
-    const { rig, broken } = rigWithAfterHook();
-    const ask = await rig.asked();
-    const answer = rig.answer(ask);
-    broken.on = true;
-    expect(ended(await rig.byId(ask, answer))).toBe("ToolUsageError");
-    broken.on = false;
-    const again = await deliver(next(rig), ask, answer);
-    // A plain value that equals a stored answer is the one LangGraph keeps offering: it is dropped, so the run goes on.
-    expect(ended(again)).toBe(how === "plain" ? "done" : "ApprovalAlreadyDecided");
-    expect(ended(await next(rig).nothing())).toBe("done");
-    expect(rig.ran).toEqual(["a1"]);
-  });
+  it.each(DELIVER)(
+    "A6: the same answer, delivered %s, never runs it again, and then `null` goes on",
+    async (how, deliver) => {
+      const { rig, broken } = rigWithAfterHook();
+      const ask = await rig.asked();
+      const answer = rig.answer(ask);
+      broken.on = true;
+      expect(ended(await rig.byId(ask, answer))).toBe("ToolUsageError");
+      broken.on = false;
+      const again = await deliver(next(rig), ask, answer);
+      // A plain value that equals a stored answer is the one LangGraph keeps offering: it is dropped, so the run goes on.
+      expect(ended(again)).toBe(how === "plain" ? "done" : "ApprovalAlreadyDecided");
+      expect(ended(await next(rig).nothing())).toBe("done");
+      expect(rig.ran).toEqual(["a1"]);
+    },
+  );
 });
 
 describe("after a crash in the body", () => {
@@ -170,7 +177,7 @@ describe("after a crash in the body", () => {
     expect(rig.ran).toEqual(["a1", "a1"]);
   });
 
-  it("A6: delivered plain: `null` with `aa_resume: \"none\"` asks at once", async () => {
+  it('A6: delivered plain: `null` with `aa_resume: "none"` asks at once', async () => {
     const rig = new Rig();
     const ask = await rig.asked();
     await crash(rig, (answer) => rig.plain(answer), ask);

@@ -2,8 +2,9 @@
 // thirty asks in one node. Bodies are counted: every approved call ran exactly once.
 
 import { describe, expect, it } from "vitest";
+import { KeyRing, openAsk, sealMark } from "../../../../src/spi.js";
 import { inSubgraph, loop, noted, twoNodes } from "./graphs.js";
-import { aiMessage, deferred, ended, idle, only, requestOf, Rig, until, type Ask } from "./rig.js";
+import { aiMessage, deferred, ended, idle, only, requestOf, Rig, SECRET, until, type Ask } from "./rig.js";
 
 const PROCESSES = [
   ["in the same process", (rig: Rig) => rig.redeploy()],
@@ -172,14 +173,20 @@ describe("two nodes side by side", () => {
   it("A5/process, A6: a double-clicked `approve all` in opposite order: both tools run exactly once, no loser kills a winner", async () => {
     const bodies = [deferred(), deferred()];
     const aborted: string[] = [];
+    let running = 0;
     // In the first run x claims first, in the second y: each run wins one call and loses the other.
     let visit = 0;
     const gates = [deferred(), deferred()];
     const rig = new Rig({
       graph: twoNodes,
-      body: (callId, { signal }) => {
-        signal.addEventListener("abort", () => aborted.push(callId));
-        return bodies[rig.ran.length - 1]?.promise;
+      body: async (callId, { signal }) => {
+        const body = bodies[rig.ran.length - 1];
+        running += 1;
+        signal.addEventListener("abort", () => {
+          if (running > 0) aborted.push(callId);
+        });
+        await body?.promise;
+        running -= 1;
       },
       hooks: [
         {
@@ -218,4 +225,67 @@ describe("two nodes side by side", () => {
     expect(ended(await rig.nothing())).toBe("done");
     expect(rig.ran).toHaveLength(2);
   });
+
+  it("A6: a claim lost to another worker is refused only after the approved calls running here have settled", async () => {
+    const body = deferred();
+    const aborted: string[] = [];
+    let running = 0;
+    const rig = new Rig({
+      graph: twoNodes,
+      body: async (callId, { signal }) => {
+        running += 1;
+        signal.addEventListener("abort", () => {
+          if (running > 0) aborted.push(callId);
+        });
+        await body.promise;
+        running -= 1;
+      },
+    });
+    const [x, y] = await bothAsked(rig);
+    const gate = deferred();
+    const other = beatenBy(rig, x, gate.promise);
+    const settled: string[] = [];
+    const run = rig.byMap({ [x.id]: rig.answer(x), [y.id]: rig.answer(y) }).then((step) => settled.push(ended(step)));
+    await until(() => rig.ran.length === 1);
+    gate.resolve("");
+    await until(() => other.wrote);
+    await idle(20);
+    expect(settled).toEqual([]);
+    body.resolve("paid");
+    await run;
+    expect(settled).toEqual(["ApprovalAlreadyDecided"]);
+    expect(aborted).toEqual([]);
+    expect(rig.ran).toHaveLength(1);
+    // The other worker's call may still be running: it is not asked about and not run.
+    expect(ended(await rig.nothing())).toBe("ApprovalAlreadyDecided");
+    expect(ended(await rig.newProcess().nothing())).toBe("ApprovalAlreadyDecided");
+    expect(rig.ran).toHaveLength(1);
+  });
 });
+
+/** Another worker marks the answer to this ask as used, just before this one does. */
+function beatenBy(rig: Rig, ask: Ask, when: Promise<unknown>): { wrote: boolean } {
+  const keys = KeyRing.of(SECRET, "secret");
+  const { taskRun } = requestOf(ask);
+  const mark = {
+    v: 1,
+    record: openAsk(keys, taskRun, ask.value.aa_state),
+    decision: { approved: true },
+    decidedBy: null,
+    token: "the token of another worker",
+    process: "another worker",
+    claimedAt: rig.clock.now(),
+  } as const;
+  const other = { wrote: false };
+  const { saver } = rig;
+  const putWrites = saver.putWrites.bind(saver);
+  saver.putWrites = async (config, writes, taskId) => {
+    if (writes.some(([channel]) => channel === "aa:spent") && taskId.endsWith(ask.value.binding)) {
+      await when;
+      await putWrites(config, [["aa:spent", sealMark(keys, taskRun, mark)]], taskId);
+      other.wrote = true;
+    }
+    await putWrites(config, writes, taskId);
+  };
+  return other;
+}

@@ -175,6 +175,28 @@ describe("answered: the claim", () => {
     }
   });
 
+  it.each(["approved", "denied"] as const)(
+    "A6: a run that was slow before the claim is refused when another one meanwhile %s it; nobody is asked again",
+    async (decision) => {
+      const gate = deferred();
+      let visits = Number.NaN;
+      const beforeTool = async () => {
+        visits += 1;
+        if (visits === 1) await gate.promise;
+      };
+      const rig = new Rig({ hooks: [{ beforeTool }] });
+      const ask = await rig.asked();
+      visits = 0;
+      const slow = rig.byId(ask, rig.answer(ask, approve({ by: "slow" })));
+      await until(() => visits === 1);
+      const fast = await rig.byId(ask, rig.answer(ask, decision === "approved" ? approve() : deny()));
+      expect(ended(fast)).toBe("done");
+      gate.resolve("");
+      expect(ended(await slow)).toBe("ApprovalAlreadyDecided");
+      expect(rig.times("a1")).toBe(decision === "approved" ? 1 : 0);
+    },
+  );
+
   it("A6, A5: the same answer twice in another shape of the app (redeployed in between) is one use", async () => {
     const rig = new Rig();
     const ask = await rig.asked(["a1", "a2"]);
