@@ -23,6 +23,9 @@ async function rawInterrupts(): Promise<void> {
   tried('anybody says "yes"', await thread.resume({ [pause.id]: "yes" }), both);
   tried('"yes" to the old checkpoint', await thread.resume({ [pause.id]: "yes" }, paused), both);
   tried("for one approval", counts(), "send_statement ran 2 times, shipping_rate 3 times");
+  const raced = new Conversation(buildShop(unsafeTools, scriptFor("2026-10")), "before-2");
+  const { id } = await raced.start(QUESTION);
+  tried("ten callers at once", await raced.race({ [id]: "yes" }, 10), "10 went on; send_statement runs: 10");
 }
 
 async function oneApproval(): Promise<void> {
@@ -59,7 +62,7 @@ async function oneApproval(): Promise<void> {
   tried(
     "ten callers at once",
     await tenAtOnce(),
-    "1 went on, 9 refused: ApprovalAlreadyDecided; ran send_statement 2026-10",
+    "1 went on, 9 refused: ApprovalAlreadyDecided; send_statement runs: 1",
   );
 }
 

@@ -48,8 +48,10 @@ export class Conversation {
     const before = ran.length;
     const refusals = await Promise.all(Array.from({ length: times }, () => this.#invoke(value, this.#config)));
     const went = refusals.filter((refusal) => refusal === undefined).length;
-    const used = refusals.filter((refusal) => refusal === "refused: ApprovalAlreadyDecided").length;
-    return `${went} went on, ${used} refused: ApprovalAlreadyDecided; ran ${ran.slice(before).join(" and ")}`;
+    const refused = [...new Set(refusals.filter((refusal) => refusal !== undefined))];
+    const sent = ran.slice(before).filter((what) => what.startsWith("send_statement")).length;
+    const others = refused.map((refusal) => `, ${refusals.filter((it) => it === refusal).length} ${refusal}`).join("");
+    return `${went} went on${others}; send_statement runs: ${sent}`;
   }
 
   /** What the model asked for, and what it reads about the call that needed a human. */

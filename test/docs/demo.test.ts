@@ -49,9 +49,9 @@ describe("the demo", () => {
     expect(said("ana approves")).toEqual(["ran send_statement 2026-09"]);
     expect(said("again, to the old checkpoint")).toEqual([USED]);
     expect(said("again, to the finished thread")).toEqual(["nothing ran"]);
-    expect(said("ten callers at once")).toEqual([
-      "1 went on, 9 refused: ApprovalAlreadyDecided; ran send_statement 2026-10",
-    ]);
+    const [before, after] = said("ten callers at once");
+    expect(before).toBe("10 went on; send_statement runs: 10");
+    expect(after).toBe("1 went on, 9 refused: ApprovalAlreadyDecided; send_statement runs: 1");
   });
 
   test("an edit runs instead and the model is told; a denial reads as an error", () => {
