@@ -209,7 +209,7 @@ export const aTaskPerCall: GraphMaker = (node, checkpointer) =>
     .addConditionalEdges(START, ({ messages }) => {
       const last = messages.at(-1);
       const calls = AIMessage.isInstance(last) ? (last.tool_calls ?? []) : [];
-      return calls.map((call) => new Send("tools", { messages: [ai([call])] }));
+      return calls.map((each) => new Send("tools", { messages: [ai([each])] }));
     })
     .addEdge("tools", END)
     .compile({ checkpointer }) as unknown as App;
@@ -229,7 +229,7 @@ export function ai(calls: readonly Call[], more: object = {}): AIMessage {
   return new AIMessage({
     content: "",
     // A model may send anything; the type only knows what it should send.
-    tool_calls: calls.map((call) => ({ ...call })) as never,
+    tool_calls: calls.map((each) => ({ ...each })) as never,
     ...more,
   });
 }
@@ -278,6 +278,16 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error("expected a rejection, but it was fulfilled");
+}
+
+/** What a function throws. */
+export function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("expected it to throw");
 }
 
 /** Id, status and content of tool messages, in order. */

@@ -13,7 +13,7 @@ import {
   type Hook,
 } from "agent-adapter";
 import { isInvalidAnswer, LangGraphApproval } from "agent-adapter/langgraph";
-import { asking, call, counted, failure, KEY, one, sleep, Stand, table } from "../../../support/langgraph.js";
+import { asking, call, counted, failure, KEY, one, sleep, Stand, table, text } from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
 
 afterEach(forgetProcess);
@@ -398,7 +398,7 @@ describe("errors as the model reads them (B34)", () => {
       const pending = one((await stand.start(call("c", 1))).interrupts);
       const error = await failure(stand.decide(pending));
       expect(isAgentAdapterError(error, "ToolFailed")).toBe(true);
-      expect(String((error as Error).message)).not.toContain("42");
+      expect((error as Error).message).not.toContain("42");
       expect((error as Error).cause).toBe(thrown);
       expect((await stand.history()).filter((message) => ToolMessage.isInstance(message))).toEqual([]);
       expect(ran).toEqual(["send 1"]);
@@ -414,7 +414,7 @@ describe("errors as the model reads them (B34)", () => {
     const pending = one((await stand.start(call("c", 1))).interrupts);
     const message = one((await stand.decide(pending)).tools);
     expect(message.status).toBe("error");
-    expect(JSON.parse(String(message.content))).toEqual({
+    expect(JSON.parse(text(message))).toEqual({
       error: { kind: "ToolError", message: 'the disk is full: "/data" 😀' },
     });
     const reloaded = (await stand.rebuild().history()).filter((each) => ToolMessage.isInstance(each));
@@ -426,7 +426,7 @@ describe("errors as the model reads them (B34)", () => {
     const stand = new Stand({ tools: () => [asking(ran, "send")] });
     const paused = await stand.start(call("c1", 1), { name: "send", args: { n: "many" }, id: "c2" });
     const end = await stand.decide(one(paused.interrupts), deny());
-    const contents = end.tools.map(({ content }) => JSON.parse(String(content)) as { error: { kind: string } });
+    const contents = end.tools.map((each) => JSON.parse(text(each)) as { error: { kind: string } });
     expect(contents.map(({ error }) => error.kind)).toEqual(["ApprovalDenied", "ToolArgsInvalid"]);
     expect(end.tools.map(({ status }) => status)).toEqual(["error", "error"]);
     expect(JSON.stringify(contents)).not.toContain("many");

@@ -4,8 +4,20 @@ import { AIMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { approve, defineTool, deny } from "agent-adapter";
-import { ai, asking, call, counted, one, Stand, table, text, type App, type Call } from "../../../support/langgraph.js";
+import { approve, defineTool, deny, isAgentAdapterError } from "agent-adapter";
+import {
+  ai,
+  asking,
+  call,
+  counted,
+  one,
+  Stand,
+  table,
+  text,
+  type App,
+  type Call,
+  thrownBy,
+} from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
 
 afterEach(forgetProcess);
@@ -288,7 +300,8 @@ describe("keys that reach for prototypes (B32)", () => {
     const stand = new Stand({ tools: () => [open(ran, true)] });
     const pending = one((await stand.start({ name: "open", id: "c", args: { k: 1 } })).interrupts);
     const editedArgs = JSON.parse('{"__proto__":{"admin":true},"k":2}') as { k: number };
-    expect(() => stand.sign(pending, approve({ editedArgs }))).toThrow();
+    const thrown = thrownBy(() => stand.sign(pending, approve({ editedArgs })));
+    expect(isAgentAdapterError(thrown, "ToolArgsInvalid")).toBe(true);
     expect(ran).toEqual([]);
   });
 

@@ -98,7 +98,8 @@ describe("every durability and shape", () => {
           expect(about(again.interrupts, "c3").value.binding).toBe(second.value.binding);
           const end = await next().decide(second, deny({ reason: "no" }));
           expect(ran.filter((line) => line.startsWith("send"))).toEqual(["send 1"]);
-          if (!restart) expect(ran.filter((line) => line === "rate 2")).toHaveLength(1);
+          // The result of a plain call is known to its own process only.
+          expect(ran.filter((line) => line === "rate 2").length).toBeLessThanOrEqual(restart ? 4 : 1);
           expect(end.interrupts).toEqual([]);
           expect(end.tools.map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
             ["c1", "success"],
@@ -110,10 +111,8 @@ describe("every durability and shape", () => {
             ["c2", "ok"],
             ["c3", "denied"],
           ]);
-          if (shape === "a subgraph of a subgraph") {
-            expect(ran.filter((line) => line === "before")).toHaveLength(1);
-            expect(ran.filter((line) => line === "after")).toHaveLength(1);
-          }
+          const around = ran.filter((line) => line === "before" || line === "after");
+          expect(around).toEqual(shape === "a subgraph of a subgraph" ? ["before", "after"] : []);
         });
       }
     }
@@ -207,13 +206,12 @@ describe("loops", () => {
     });
     let turn = await stand.invoke({ messages: [] });
     const bindings = new Set<string>();
-    let old: unknown;
+    let old: unknown = "no answer yet";
     for (let lap = 0; turn.interrupts.length > 0; lap += 1) {
       const pending = one(turn.interrupts);
       bindings.add(pending.value.binding);
-      if (old !== undefined) {
-        expect(isInvalidAnswer(await failure(stand.resume({ [pending.id]: old })))).toBe(true);
-      }
+      const tried = await failure(stand.resume({ [pending.id]: old }));
+      expect(isInvalidAnswer(tried)).toBe(true);
       old = stand.sign(pending);
       turn = await stand.resume({ [pending.id]: old });
       expect(ran).toHaveLength(lap + 1);

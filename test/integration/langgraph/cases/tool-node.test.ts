@@ -312,9 +312,9 @@ describe("results as the model reads them (T4)", () => {
         if (confirm) forgetProcess();
         const end = await stand.rebuild().decide(one(turn.interrupts));
         expect(ran).toEqual(["rate 1", "send 2"]);
-        if (typeof result === "object" && result !== null && !Array.isArray(result)) {
-          expect(JSON.parse(text(end.tools[0] ?? new AIMessage("")))).toEqual(result);
-        } else expect(end.tools[0]?.content).toBe(content);
+        // A replay gives an object's members in canonical order.
+        const read = end.tools.map(text)[0] ?? "";
+        expect(name === "an object" ? JSON.parse(read) : read).toEqual(name === "an object" ? result : content);
         expect(end.tools[0]?.status).toBe("success");
       });
     }
