@@ -2,7 +2,7 @@
 
 // ---- tools
 export { defineTool } from "./tools/define-tool.js";
-export { Registry } from "./tools/registry.js";
+export { Registry, type RegistryOptions } from "./tools/registry.js";
 export type {
   AnyToolSpec,
   CacheRule,
@@ -10,6 +10,7 @@ export type {
   ConfirmPredicate,
   Effects,
   JsonSchema,
+  RetryOptions,
   RetryPolicy,
   ToolContext,
   ToolOptions,

@@ -14,6 +14,8 @@ interface BackoffOptions {
  * @param random a number in [0, 1)
  */
 export function backoffMs(options: BackoffOptions, attempt: number, random: number): number {
-  const full = Math.min(options.maxDelayMs, options.initialDelayMs * options.factor ** (attempt - 1));
+  // The power may overflow to Infinity, and 0 times that is no number: cap the power first.
+  const growth = Math.min(options.factor ** (attempt - 1), Number.MAX_SAFE_INTEGER);
+  const full = Math.min(options.maxDelayMs, options.initialDelayMs * growth);
   return options.jitter ? full * (0.5 + random / 2) : full;
 }

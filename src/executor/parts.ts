@@ -28,7 +28,7 @@ export interface ExecutorOptions<Names extends string = string> {
   /** Default: a `MemoryLedger`. */
   readonly ledger?: Ledger;
   /** Ask more than the tools say, never less. Names are checked here, and by the compiler for `new Registry([...])`. */
-  readonly policy?: Policy<Names>;
+  readonly policy?: Policy<NoInfer<Names>>;
   /** Where results of tools with `cache` are kept, and first results of `oncePerRun` tools beyond the process. Default: in memory. */
   readonly cache?: ResultCache;
   /** How many parallel-safe calls of a batch run at once. Default: no cap. */

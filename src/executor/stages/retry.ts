@@ -31,18 +31,35 @@ async function measured(attempt: Attempt, next: () => Promise<unknown>): Promise
   const startedAt = attempt.parts.clock.now();
   try {
     const value = await next();
-    if (typeof cost === "function") attempt.cost += cost(attempt.arguments, value);
+    if (typeof cost === "function") attempt.cost += costOf(attempt, cost, value);
     return value;
   } finally {
     attempt.durationMs += attempt.parts.clock.now() - startedAt;
   }
 }
 
+/** The tool ran: a cost function that fails or gives nonsense must not take its result away. */
+function costOf(attempt: Attempt, cost: (args: unknown, result: unknown) => number, result: unknown): number {
+  try {
+    const amount = cost(attempt.arguments, result);
+    if (Number.isFinite(amount) && amount >= 0) return amount;
+  } catch {
+    // Said below.
+  }
+  attempt.parts.logger.warn(`the cost function of ${attempt.name} gave no amount; nothing was counted`);
+  return 0;
+}
+
 function mayRepeat(attempt: Attempt, error: unknown): boolean {
   const { retry: policy, idempotent } = specOf(attempt);
   if (attempt.attempts >= policy.maxAttempts || isControlFlow(error, attempt.signal)) return false;
   // A timed-out body may still be at work: only a harmless repeat is repeated.
-  if (isAgentAdapterError(error, "ToolTimeout")) return idempotent && (policy.retryOn?.(error) ?? true);
+  if (isAgentAdapterError(error, "ToolTimeout")) return idempotent && allows(policy.retryOn, error);
   if (!isAgentAdapterError(error, "ToolFailed")) return false;
-  return policy.retryOn?.(error.cause) ?? true;
+  return allows(policy.retryOn, error.cause);
+}
+
+/** Only a plain `true` repeats: a promise (an async predicate) is not one. */
+function allows(retryOn: ((error: unknown) => boolean) | undefined, error: unknown): boolean {
+  return retryOn === undefined || retryOn(error) === true;
 }
