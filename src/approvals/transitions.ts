@@ -124,7 +124,7 @@ export const TRANSITIONS: Readonly<Record<CallState, Row>> = {
   answered: {
     ...anywhere("answered"),
     "re-run": at("answered", "claim"),
-    "definition-changed": at("asked", "ask-superseding"),
+    "valid-answer": at("answered", "collect"),
     "stale-answer": at("asked", "ask-superseding"),
     "request-expired": at("expired", "expire"),
     "failure-before-claim": at("answered", "keep-answer"),
@@ -164,7 +164,6 @@ export const TRANSITIONS: Readonly<Record<CallState, Row>> = {
   expired: {
     ...anywhere("expired"),
     "re-run": at("expired", "replay"),
-    "answer-to-used": at("expired", "refuse-as-used"),
   },
   superseded: {
     ...anywhere("superseded"),

@@ -93,8 +93,9 @@ function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
     return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: unknown.claimedAt } });
   }
   if (asked.request.definitionDigest === specOf(attempt).definitionDigest) return asked;
-  const state = task.host.answerTo(asked.binding) === undefined ? "asked" : "answered";
-  return superseding(attempt, port, transition(state, "definition-changed").action, asked);
+  const unanswered = task.host.answerTo(asked.binding) === undefined;
+  const rule = unanswered ? transition("asked", "definition-changed") : transition("answered", "stale-answer");
+  return superseding(attempt, port, rule.action, asked);
 }
 
 function superseding(attempt: Attempt, port: ApprovalPort, action: CallAction, old: AskRecord): AskRecord {
