@@ -143,7 +143,7 @@ describe.each(PROCESSES)("asked: bad answers by id %s", (_where, next) => {
     ];
     for (const value of bad) {
       next(rig);
-      expect(ended(await rig.byId(ask, value)), JSON.stringify(value)).toBe("invalid");
+      expect([value, ended(await rig.byId(ask, value))]).toEqual([value, "invalid"]);
       expect(rig.ran).toEqual([]);
       expect((await rig.pending()).map(({ id }) => id)).toEqual([ask.id]);
     }

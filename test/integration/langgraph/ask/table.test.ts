@@ -2,7 +2,7 @@
 // keeps offering. A stale "yes" never answers anything, and a good plain answer is used for the request it was signed for.
 
 import { describe, expect, it } from "vitest";
-import { approve, ToolFailed, ToolUsageError } from "agent-adapter";
+import { approve, ToolUsageError } from "agent-adapter";
 import { twoNodes } from "./graphs.js";
 import { ended, MINUTE_MS, never, only, requestOf, Rig, until, type Ask, type Step } from "./rig.js";
 
@@ -58,19 +58,16 @@ describe.each(PROCESSES)("plain resume %s", (_where, next) => {
     expect(rig.ran).toEqual(["a1"]);
   });
 
-  it("A6, L3: a plain value that came before a brand-new ask was shown does not answer it", async () => {
-    // The first visit is delivered together with a plain value: there is nothing it could be meant for.
+  it("A6, L3: a plain value that came before an ask was shown does not answer it", async () => {
     const rig = new Rig();
-    await rig.nothing();
-    const ask = await rig.asked();
-    expect(ended(await rig.plain("yes"))).toBe("invalid");
-    const second = only(
-      await next(rig)
-        .byId(ask, "no")
-        .then(() => next(rig).nothing()),
-    );
-    expect(second.value.binding).toBe(ask.value.binding);
-    expect(rig.ran).toEqual([]);
+    const ask = await rig.asked(["a1", "a2"]);
+    const answer = rig.answer(ask);
+    // The value that answered the first request stays among LangGraph's rows when the second is asked.
+    const second = only(await next(rig).plain(answer));
+    for (const value of [answer, rig.answer(ask)]) {
+      expect(only(await next(rig).plain(value)).value.binding).toBe(second.value.binding);
+    }
+    expect(rig.ran).toEqual(["a1"]);
   });
 
   it('A6, L2: `configurable.aa_resume: "none"` makes a leftover plain value count for nothing', async () => {
@@ -246,6 +243,5 @@ describe("several answers at once", () => {
     }
     expect(ended(await rig.nothing())).toBe("done");
     expect(rig.ran).toHaveLength(2);
-    expect(new ToolFailed("x").kind).toBe("ToolFailed");
   });
 });
