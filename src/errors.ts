@@ -54,8 +54,17 @@ export abstract class AgentAdapterError extends Error {
  * try { await executor.run(pay, args) } catch (error) { if (isAgentAdapterError(error, "ApprovalDenied")) tellTheUser() }
  */
 export function isAgentAdapterError(error: unknown, kind?: ErrorKind): error is AgentAdapterError {
-  if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
-  return kind === undefined || (error as AgentAdapterError).kind === kind;
+  if (typeof error !== "object" || error === null || !isBranded(error)) return false;
+  return kind === undefined || error.kind === kind;
+}
+
+function isBranded(error: object): error is AgentAdapterError {
+  try {
+    return BRAND in error;
+  } catch {
+    // A proxy that lets nobody look is none of ours.
+    return false;
+  }
 }
 
 // ---- visible to the model ------------------------------------------------------------------------------------------

@@ -16,19 +16,28 @@ export function isControlFlow(error: unknown, signal: AbortSignal | undefined): 
 
 /** A pause raised by somebody's raw `interrupt()`. */
 export function isPause(error: unknown): boolean {
-  return isBubbleUp(error) && typeof error === "object" && error !== null && "interrupts" in error;
+  return isBubbleUp(error) && read(error, "interrupts") !== undefined;
 }
 
 function isBubbleUp(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
+  return read(error, "is_bubble_up") === true;
 }
 
 function isInvalidResume(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
-    if (typeof current !== "object" || current === null) return false;
-    if (INVALID_RESUME in current && current[INVALID_RESUME] === true) return true;
-    current = "cause" in current ? current.cause : undefined;
+    if (read(current, INVALID_RESUME) === true) return true;
+    current = read(current, "cause");
   }
   return false;
+}
+
+/** Tools throw anything; what cannot be looked at says nothing. */
+function read(value: unknown, key: PropertyKey): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  try {
+    return Reflect.get(value, key);
+  } catch {
+    return undefined;
+  }
 }

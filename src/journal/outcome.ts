@@ -4,7 +4,9 @@
 import { exactJson, NotJson } from "../crypto/canonical-json.js";
 import {
   ApprovalAlreadyDecided,
+  ApprovalDenied,
   ApprovalExpired,
+  BudgetExceeded,
   isAgentAdapterError,
   ToolArgsInvalid,
   ToolError,
@@ -90,15 +92,19 @@ function alreadyFailed(kind: string, about: ErrorDetails): AgentAdapterError {
   );
 }
 
+type ErrorClass = new (message: string, details: ErrorDetails) => AgentAdapterError;
+
+const VISIBLE: Readonly<Record<string, ErrorClass>> = {
+  ToolArgsInvalid,
+  ToolNotFound,
+  ApprovalDenied,
+  ApprovalExpired,
+  BudgetExceeded,
+};
+
 function visibleError(kind: string, message: string, about: ErrorDetails): AgentAdapterError {
-  switch (kind) {
-    case "ToolArgsInvalid":
-      return new ToolArgsInvalid(message, about);
-    case "ToolNotFound":
-      return new ToolNotFound(message, about);
-    default:
-      return new ToolError(message, about);
-  }
+  const ErrorOfKind = (Object.hasOwn(VISIBLE, kind) ? VISIBLE[kind] : undefined) ?? ToolError;
+  return new ErrorOfKind(message, about);
 }
 
 /** The form in sealed rows. */
