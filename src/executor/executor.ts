@@ -10,7 +10,7 @@ import type { Registry } from "../tools/registry.js";
 import type { AnyToolSpec, ToolSpec } from "../tools/spec.js";
 import { explain as explainCall, type Explanation } from "./explain.js";
 import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
-import { runCall } from "./run-call.js";
+import { isText, runCall } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
 import { currentScope, type Scope } from "./scope.js";
 
@@ -88,9 +88,17 @@ export class Executor<Names extends string = string> {
     return explainCall(this.#parts, context, { tool: this.#registered(tool), args });
   }
 
-  /** Names a run. Calls made under one context share its journal; make one per run or turn, not one per program. */
+  /**
+   * Names a run. Calls made under one context share its journal; make one per run or turn, not one per program.
+   *
+   * @throws ToolUsageError when an id is not well-formed text
+   */
   context(options: ContextOptions = {}): RunContext {
     const { runId, threadId, principal, signal, metadata = {} } = options;
+    for (const [name, value] of Object.entries({ runId, threadId, principal })) {
+      if (value !== undefined && !isText(value))
+        throw new ToolUsageError(`context(): ${name} must be well-formed text`);
+    }
     const context = Object.freeze({ runId: runId ?? randomId(), threadId, principal, signal, metadata });
     this.#tasks.set(context, this.#taskRun(context, runId !== undefined));
     return context;

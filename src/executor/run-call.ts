@@ -2,24 +2,25 @@
 
 import { canonicalJson } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
+import { ToolUsageError } from "../errors.js";
 import { callEntry } from "../journal/journal.js";
 import type { CallEntry } from "../journal/process-state.js";
-import type { AnyToolSpec } from "../tools/spec.js";
 import type { Attempt } from "./attempt.js";
 import type { ExecutorParts } from "./parts.js";
 import { compose, prepare as runPrepare } from "./pipeline.js";
 import type { Scope } from "./scope.js";
 import { PERFORM, PREPARE } from "./stages.js";
 
-/** A call somebody wants: a tool by name or spec, raw arguments, and an id if it has one. */
+/** A call somebody wants: a tool by name, raw arguments, and an id if it has one. Names and ids come from models. */
 export interface CallRequest {
-  readonly tool: string | AnyToolSpec;
+  readonly tool: string;
   readonly args: unknown;
   readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const NOT_JSON = "not JSON";
+const HALF_PAIR = /\p{Surrogate}/u;
 
 export const performCall = compose(PERFORM);
 
@@ -35,11 +36,13 @@ export async function runCall(parts: ExecutorParts, scope: Scope, request: CallR
 }
 
 export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
-  const name = typeof request.tool === "string" ? request.tool : request.tool.name;
+  // No tool has the empty name.
+  const name = isText(request.tool) ? request.tool : "";
   const rawDigest = digest("agent-adapter/arguments/v1", [name, textOf(request.args, parts)]);
   const callId = callIdOf(scope, name, rawDigest, request.callId);
   const { task, context, outer } = scope;
-  const call = entryOf(scope, callId, rawDigest);
+  const call =
+    request.callId === undefined || isText(request.callId) ? entryOf(scope, callId, rawDigest) : noEntry(rawDigest);
   const signal = joined(request.signal, context.signal ?? task.signal);
   return {
     parts,
@@ -56,7 +59,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
       call.misuse === undefined ? [...task.id, callId] : [...task.id, callId, rawDigest],
     ),
     signal,
-    spec: typeof request.tool === "string" ? parts.registry.get(request.tool) : request.tool,
+    spec: parts.registry.get(name),
     call: call.entry,
     runNested: (self, nested) => runCall(parts, { task, context, outer: self }, nested),
     asked: undefined,
@@ -88,8 +91,13 @@ function textOf(args: unknown, parts: ExecutorParts): string {
   }
 }
 
-function callIdOf({ task, outer }: Scope, name: string, rawDigest: string, given: string | undefined): string {
-  if (given !== undefined) return given;
+/** Text that can be hashed: no half of a surrogate pair. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && !HALF_PAIR.test(value);
+}
+
+function callIdOf({ task, outer }: Scope, name: string, rawDigest: string, given: unknown): string {
+  if (isText(given)) return given;
   if (outer === undefined) return task.nextCallId(name, rawDigest);
   outer.children += 1;
   return `${outer.callId}/${outer.children}`;
@@ -99,8 +107,13 @@ function entryOf({ task }: Scope, callId: string, rawDigest: string): { entry: C
   try {
     return { entry: callEntry(task.entry, callId, rawDigest), misuse: undefined };
   } catch (misuse) {
-    return { entry: { rawDigest, outcome: undefined, running: undefined }, misuse };
+    return { ...noEntry(rawDigest), misuse };
   }
+}
+
+function noEntry(rawDigest: string): { entry: CallEntry; misuse: unknown } {
+  const entry = { rawDigest, outcome: undefined, running: undefined };
+  return { entry, misuse: new ToolUsageError("a call id must be well-formed text") };
 }
 
 function joined(own: AbortSignal | undefined, run: AbortSignal | undefined): AbortSignal | undefined {

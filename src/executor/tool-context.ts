@@ -1,5 +1,6 @@
 // What the running function is told about its call. Made per attempt; what costs something is made when it is read.
 
+import { isJson } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import type { ToolContext } from "../tools/spec.js";
 import type { Attempt } from "./attempt.js";
@@ -45,6 +46,8 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
 }
 
 /** The same for every retry and re-run of one call, another for every other call or edit. */
-function idempotencyKey({ context, task, name, callId, arguments: args }: Attempt): string {
-  return digest("agent-adapter/idempotency/v1", [context.runId, task.id, name, callId, args]);
+function idempotencyKey({ context, task, name, callId, arguments: args, rawDigest }: Attempt): string {
+  // What a schema made that is not JSON stands for what it was made of.
+  const ran = isJson(args) ? args : ["raw", rawDigest];
+  return digest("agent-adapter/idempotency/v1", [context.runId, task.id, name, callId, ran]);
 }
