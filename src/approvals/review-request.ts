@@ -44,8 +44,8 @@ export function toReviewRequest(interrupt: PendingInterrupt): ReviewRequest {
   return safeToShow({ binding, request });
 }
 
-/** The brand exists in types only, and this is its one constructor. */
 function safeToShow(shown: Omit<ReviewRequest, typeof SAFE_TO_SHOW>): ReviewRequest {
+  // The brand exists in types only, and this is its one constructor.
   return shown as ReviewRequest;
 }
 

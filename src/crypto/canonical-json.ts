@@ -105,6 +105,11 @@ export function isJson(value: unknown, limits: JsonLimits = NO_LIMITS): value is
   return canonicalOrNothing(value, limits) !== undefined;
 }
 
+/** Is this JSON value an object, not an array or a scalar? */
+export function isJsonObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * A deep-frozen copy made of own properties only: undefined members are gone, `-0` is `0`, member order is kept, an own
  * `__proto__` key stays a key. Throws `NotJson`.

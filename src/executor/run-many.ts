@@ -107,9 +107,9 @@ function throwControlFlow(results: readonly PromiseSettledResult<unknown>[], sig
 export function hiddenFailure(
   results: readonly PromiseSettledResult<unknown>[],
 ): { readonly reason: unknown } | undefined {
-  return results.find((result) => result.status === "rejected" && !isModelVisible(result.reason)) as
-    | PromiseRejectedResult
-    | undefined;
+  const isHidden = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
+    result.status === "rejected" && !isModelVisible(result.reason);
+  return results.find(isHidden);
 }
 
 function isModelVisible(error: unknown): boolean {

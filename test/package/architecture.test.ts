@@ -54,6 +54,8 @@ const OUTSIDE: readonly (readonly [RegExp, RegExp])[] = [
   [/^src\/tools\/schema\.ts$/, /^(@standard-schema\/spec|@cfworker\/json-schema|zod)(\/|$)/],
   [/^src\/tools\//, /^@standard-schema\/spec$/],
   [/^src\/stores\/sqlite\//, /^(node:|libsql$)/],
+  // LangGraph validates resume values with zod schemas only; zod is its peer, too.
+  [/^src\/integrations\/langgraph\/raise-interrupt\.ts$/, /^(@langchain\/langgraph|zod)$/],
   [/^src\/integrations\/langgraph\//, /^@langchain\/(langgraph|langgraph-checkpoint|core)(\/|$)/],
   [/^src\/integrations\/langchain-core\//, /^@langchain\/core(\/|$)/],
   [/^src\/integrations\/langchain\//, /^(@langchain\/core|langchain)(\/|$)/],

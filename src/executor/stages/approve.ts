@@ -4,9 +4,14 @@ import { askRecord, type AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
 import type { PreviousAttempt } from "../../approvals/request.js";
 import { transition, type CallAction, type CallState } from "../../approvals/transitions.js";
-import type { JsonObject } from "../../crypto/canonical-json.js";
-import { jsonCopy } from "../../crypto/canonical-json.js";
-import { ApprovalAlreadyDecided, ApprovalExpired, ApprovalPending, ToolUsageError } from "../../errors.js";
+import { isJsonObject, jsonCopy, type JsonObject } from "../../crypto/canonical-json.js";
+import {
+  ApprovalAlreadyDecided,
+  ApprovalExpired,
+  ApprovalPending,
+  ToolArgsInvalid,
+  ToolUsageError,
+} from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
 import { groupSettled, rememberAsk } from "../../journal/task-run.js";
 import { announceApproval } from "../../hooks/dispatch.js";
@@ -140,10 +145,10 @@ function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): AskReco
   return askRecord({ request, rawDigest: attempt.rawDigest, askedAt: now, source: port.source }, NOT_SHOWN);
 }
 
-/** The schema's fixed-point check has seen that they are a JSON object. */
+/** The schema's fixed-point check has seen that they are JSON. */
 function plainArguments(attempt: Attempt): JsonObject {
   const args = jsonCopy(attempt.arguments);
-  if (typeof args === "object" && args !== null && !Array.isArray(args)) return args as JsonObject;
+  if (isJsonObject(args)) return args;
   throw new ToolUsageError(`the parsed arguments of ${attempt.name} are not a JSON object`, about(attempt));
 }
 
@@ -166,5 +171,6 @@ async function expire(attempt: Attempt, ask: AskRecord): Promise<never> {
 async function acceptedEdit(attempt: Attempt, decision: { approved: boolean; editedArgs?: JsonObject }) {
   if (!decision.approved || decision.editedArgs === undefined) return undefined;
   const parsed = jsonCopy(await specOf(attempt).parseEditedArguments(decision.editedArgs, attempt.parts.limits));
-  return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : undefined;
+  if (isJsonObject(parsed)) return parsed;
+  throw new ToolArgsInvalid(`the edited arguments of ${attempt.name} are not a JSON object`, about(attempt));
 }

@@ -8,23 +8,18 @@ import {
   defineTool,
   ToolUsageError,
   type AnyToolSpec,
-  type ConfirmPredicate,
-  type Effects,
+  type JsonSchema,
   type Registry,
+  type ToolOptions,
 } from "../../index.js";
 import { toolOutput } from "../langchain-core/tool-output.js";
 
-/** What LangChain tools do not say about themselves; the same for every tool of one import. */
-export interface ImportOptions {
-  /** Ask a human first. Default `false`. */
-  readonly confirm?: boolean | ConfirmPredicate<Readonly<Record<string, unknown>>>;
-  /** Default `"write"`. */
-  readonly effects?: Effects;
-  /** A repeat is harmless. Default: `effects === "read"`. */
-  readonly idempotent?: boolean;
-  /** Part of the definition digest. Default `"1"`. */
-  readonly version?: string;
-}
+type AnyOptions = ToolOptions<JsonSchema, unknown>;
+
+/** What LangChain tools do not say about themselves: every option of a tool but what the tool object brings. */
+export type ImportOptions = Partial<
+  Omit<AnyOptions, "name" | "description" | "inputSchema" | "outputSchema" | "execute">
+>;
 
 /**
  * Register LangChain tools under their own names. Returns the specs in order.

@@ -138,9 +138,10 @@ function isScratchpad(value: unknown): value is Scratchpad {
   );
 }
 
-/** A saver by shape: two copies of the checkpoint package have two classes. */
 function asSaver(value: unknown): BaseCheckpointSaver | undefined {
+  // By shape: two copies of the checkpoint package have two classes.
   const fits = typeof value === "object" && value !== null && "getTuple" in value && "putWrites" in value;
+  // What has these two methods under this key is the saver LangGraph was compiled with.
   return fits ? (value as BaseCheckpointSaver) : undefined;
 }
 
