@@ -40,7 +40,8 @@ export class MemoryLedger implements Ledger {
         (filter.runId === undefined || entry.runId === filter.runId) &&
         (filter.threadId === undefined || entry.threadId === filter.threadId),
     );
-    return Promise.resolve(found);
+    // Copies: whoever writes on what it was given changes no entry.
+    return Promise.resolve(found.map((entry) => Object.freeze({ ...entry })));
   }
 
   totals(filter: { readonly runId?: string; readonly tool?: string } = {}): Promise<LedgerTotals> {
