@@ -99,6 +99,51 @@ describe("resumes at the same time (B09)", () => {
   });
 });
 
+describe("answers to different tasks at the same time (B09)", () => {
+  it("A5/process, B09: two parallel tasks approved by two concurrent resumes run once each, and the run can be finished", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const ran: string[] = [];
+      const stand = new Stand({
+        tools: () => [asking(ran, "send", { body: ({ n }) => sleep(round % 3).then(() => `sent ${n}`) })],
+        graph: aTaskPerCall,
+      });
+      const { interrupts } = await stand.start(call("c1", 1), call("c2", 2));
+      await Promise.allSettled(interrupts.map((pending) => stand.decide(pending)));
+      for (let tries = 0; tries < 3; tries += 1) {
+        const waiting = await stand.pending();
+        if (waiting.length === 0) break;
+        await stand.again().catch((error: unknown) => error);
+      }
+      expect(ran.toSorted()).toEqual(["send 1", "send 2"]);
+      expect(table(turnOf({ messages: await stand.history() }).tools)).toEqual([
+        ["c1", "success", "sent 1"],
+        ["c2", "success", "sent 2"],
+      ]);
+    }
+  });
+
+  it("A5/process, B09: an approval after a denial never runs the tool, also after a restart", async () => {
+    for (const restart of [false, true]) {
+      const ran: string[] = [];
+      const stand = new Stand({ tools: () => [asking(ran, "send")] });
+      const first = one((await stand.start(call("c1", 1), call("c2", 2))).interrupts);
+      const late = stand.sign(first);
+      const second = one((await stand.decide(first, deny({ reason: "no" }))).interrupts);
+      for (const id of [first.id, second.id]) {
+        if (restart) forgetProcess();
+        const error = await failure(stand.rebuild().resume({ [id]: late }));
+        expect(isAgentAdapterError(error, "ApprovalAlreadyDecided")).toBe(true);
+      }
+      const end = await stand.rebuild().decide(second);
+      expect(ran).toEqual(["send 2"]);
+      expect(end.tools.map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
+        ["c1", "error"],
+        ["c2", "success"],
+      ]);
+    }
+  });
+});
+
 describe("an answer that was used", () => {
   for (const restart of [false, true]) {
     it(`A5/process, L3: sent again for the next request it is refused${restart ? ", also by a new process" : ""}, and null goes on`, async () => {

@@ -1,7 +1,8 @@
 // A value that is not a genuine answer to what was shown runs nothing, is kept nowhere that matters, and never stands in
 // the way of the right one.
 import { afterEach, describe, expect, it } from "vitest";
-import { approve, deny, isAgentAdapterError } from "agent-adapter";
+import { z } from "zod";
+import { approve, defineTool, deny, isAgentAdapterError } from "agent-adapter";
 import { isInvalidAnswer, LangGraphApproval } from "agent-adapter/langgraph";
 import { isInvalidResume } from "@langchain/langgraph";
 import {
@@ -15,6 +16,7 @@ import {
   one,
   Stand,
   table,
+  thrownBy,
   type Pending,
 } from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
@@ -160,6 +162,36 @@ describe("one bad value (B04)", () => {
     expect(stand.port.check(pending, (await bindingOfAnother())(stand, pending))).toBe("binding");
     expect(stand.port.check(pending, stand.sign(pending))).toBe("ok");
     expect((await stand.only()).value.binding).toBe(pending.value.binding);
+  });
+});
+
+describe("how large an answer may be", () => {
+  it("A10/check: remarks above the cap cannot be signed, and are malformed when somebody else signed them", async () => {
+    const { ran, stand, pending } = await withPending();
+    const reason = "x".repeat(70_000);
+    const thrown = thrownBy(() => stand.sign(pending, approve({ reason })));
+    expect(isAgentAdapterError(thrown, "ToolUsageError")).toBe(true);
+    const large = { ...stand.sign(pending), decision: { approved: true, reason } };
+    expect(stand.port.check(pending, large)).toBe("malformed");
+    expect(isInvalidAnswer(await failure(stand.resume({ [pending.id]: large })))).toBe(true);
+    expect(ran).toEqual([]);
+  });
+
+  it("A10/check, A7: a large edit is not a remark: it runs", async () => {
+    const ran: number[] = [];
+    const note = defineTool({
+      name: "note",
+      description: "d",
+      inputSchema: z.object({ text: z.string() }),
+      confirm: true,
+      execute: ({ text }) => {
+        ran.push(text.length);
+      },
+    });
+    const stand = new Stand({ tools: () => [note] });
+    const pending = one((await stand.start({ name: "note", args: { text: "short" }, id: "c" })).interrupts);
+    await stand.decide(pending, approve({ editedArgs: { text: "x".repeat(100_000) } }));
+    expect(ran).toEqual([100_000]);
   });
 });
 
