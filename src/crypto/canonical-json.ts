@@ -146,7 +146,8 @@ function write(value: unknown, limits: JsonLimits, form: Form): string {
   // Written so that a NaN limit allows nothing instead of everything.
   const maxDepth = limits.maxDepth >= 0 ? Math.min(limits.maxDepth, HARD_DEPTH) : 0;
   const left = limits.maxBytes >= 0 ? limits.maxBytes : 0;
-  const walk: Walk = { ...form, maxDepth, left, depth: 0, path: [], parents: [] };
+  const { sorted, escapesSurrogates } = form;
+  const walk: Walk = { sorted, escapesSurrogates, maxDepth, left, depth: 0, path: [], parents: [] };
   try {
     return valueText(value, walk);
   } catch (error) {

@@ -3,7 +3,7 @@
 //   M1  nothing is thrown while another call of the batch is still running
 //   M2  a failure the model may not read stops the batch before a human is asked
 
-import { settleAll } from "../async/limit.js";
+import { checkConcurrency, settleAll } from "../async/limit.js";
 import { isAgentAdapterError } from "../errors.js";
 import type { JsonObject } from "../crypto/canonical-json.js";
 import type { Attempt } from "./attempt.js";
@@ -36,10 +36,30 @@ export async function runBatch(
   calls: readonly CallRequest[],
   { concurrency, signal }: BatchOptions,
 ): Promise<CallOutcome[]> {
+  checkConcurrency(concurrency);
   const prepared = await Promise.all(calls.map((call) => prepareCall(parts, scope, { ...call, signal })));
   const asking = prepared.filter((attempt) => attempt.settled === undefined && attempt.needsHuman);
   const plain = prepared.filter((attempt) => !asking.includes(attempt));
   const results = new Map<Attempt, PromiseSettledResult<unknown>>();
+  try {
+    await runPrepared({ plain, asking, results }, { concurrency, signal });
+  } catch (error) {
+    await leave(
+      asking.filter((attempt) => !results.has(attempt)),
+      error,
+    );
+    throw error;
+  }
+  return prepared.map((attempt) => outcome(attempt, results));
+}
+
+interface Prepared {
+  readonly plain: readonly Attempt[];
+  readonly asking: readonly Attempt[];
+  readonly results: Map<Attempt, PromiseSettledResult<unknown>>;
+}
+
+async function runPrepared({ plain, asking, results }: Prepared, { concurrency, signal }: BatchOptions): Promise<void> {
   const settled = await runPlain(plain, results, concurrency);
   throwControlFlow(settled, signal);
   if (asking.length > 0) throwHiddenFailure(settled);
@@ -51,7 +71,12 @@ export async function runBatch(
     throwControlFlow([result], signal);
     if (attempt !== asking.at(-1)) throwHiddenFailure([result]);
   }
-  return prepared.map((attempt) => outcome(attempt, results));
+}
+
+/** Calls that the batch does not reach any more: nothing of them runs, their entries are closed, what hooks held is let go. */
+async function leave(attempts: readonly Attempt[], error: unknown): Promise<void> {
+  for (const attempt of attempts) attempt.settled = { ok: false, error, lost: true };
+  await Promise.allSettled(attempts.map((attempt) => performCall(attempt)));
 }
 
 /** What prepare settled runs nothing, so it may end beside anything. */
@@ -107,9 +132,11 @@ function throwControlFlow(results: readonly PromiseSettledResult<unknown>[], sig
 export function hiddenFailure(
   results: readonly PromiseSettledResult<unknown>[],
 ): { readonly reason: unknown } | undefined {
-  const isHidden = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
-    result.status === "rejected" && !isModelVisible(result.reason);
   return results.find(isHidden);
+}
+
+function isHidden(result: PromiseSettledResult<unknown>): result is PromiseRejectedResult {
+  return result.status === "rejected" && !isModelVisible(result.reason);
 }
 
 function isModelVisible(error: unknown): boolean {
