@@ -9,7 +9,7 @@ export interface ContractCase {
   /** A sentence about behaviour. */
   readonly name: string;
   /** Rejects when the promise is broken. */
-  run(): Promise<void>;
+  readonly run: () => Promise<void>;
 }
 
 /** Makes an empty store whose times come from this clock. Called once a case. */
