@@ -37,7 +37,7 @@ interface Approval<In> extends Remarks {
  * @example port.resumeValue(interrupt, approve({ by: "ana" }))
  */
 export function approve<In = JsonObject>(options: Approval<In> = {}, _typedBy?: ToolSpec<In>): ApprovalDecision {
-  return brand({ approved: true, ...present(options) });
+  return brand(true, options);
 }
 
 /**
@@ -46,7 +46,7 @@ export function approve<In = JsonObject>(options: Approval<In> = {}, _typedBy?: 
  * @example port.resumeValue(interrupt, deny({ by: "ana", reason: "not this month" }))
  */
 export function deny(options: Remarks = {}): ApprovalDecision {
-  return brand({ approved: false, ...present(options) });
+  return brand(false, options);
 }
 
 /** Was this made by `approve` or `deny` (of any copy of the package) in this process? */
@@ -78,8 +78,9 @@ function present(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-function brand(candidate: object): ApprovalDecision {
-  const fields = parseDecision(candidate);
+function brand(approved: boolean, options: object): ApprovalDecision {
+  // Options that came from somewhere must not turn a denial into an approval.
+  const fields = Object.hasOwn(options, "approved") ? undefined : parseDecision({ ...present(options), approved });
   if (fields === undefined) {
     throw new ToolUsageError(
       "a decision takes JSON only: editedArgs is an object of JSON values, reason and by are text",
