@@ -11,9 +11,7 @@ export async function settleAll<T>(
   concurrency: number,
   signal?: AbortSignal,
 ): Promise<PromiseSettledResult<T>[]> {
-  if (concurrency !== Infinity && !(Number.isInteger(concurrency) && concurrency >= 1)) {
-    throw new ToolUsageError("`concurrency` must be a whole number of at least 1, or Infinity");
-  }
+  checkConcurrency(concurrency);
   const results = Array.from<PromiseSettledResult<T>>({ length: tasks.length });
   // One iterator for all workers: whoever is free takes the next task.
   const queue = [...tasks].entries();
@@ -22,6 +20,13 @@ export async function settleAll<T>(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, worker));
   return results;
+}
+
+/** @throws ToolUsageError when it is not a whole number of at least 1, or Infinity */
+export function checkConcurrency(concurrency: number): void {
+  if (concurrency !== Infinity && !(Number.isInteger(concurrency) && concurrency >= 1)) {
+    throw new ToolUsageError("`concurrency` must be a whole number of at least 1, or Infinity");
+  }
 }
 
 async function settle<T>(task: () => Promise<T>, signal: AbortSignal | undefined): Promise<PromiseSettledResult<T>> {

@@ -9,7 +9,7 @@ import { beforeHooks, releaseHeld, unwindHooks } from "./stages/hooks.js";
 import { invoke } from "./stages/invoke.js";
 import { oncePerRun, replayFirst } from "./stages/once-per-run.js";
 import { closeEntry, giveSettled, openEntry } from "./stages/record.js";
-import { replayFinished } from "./stages/replay.js";
+import { replayFinished, replayMeanwhile } from "./stages/replay.js";
 import { retry } from "./stages/retry.js";
 import { once } from "./stages/run-once.js";
 import { stopOnAbort } from "./stages/stop-on-abort.js";
@@ -31,6 +31,7 @@ export const PERFORM: readonly PerformStage[] = [
   closeEntry, // outside everything that can fail: sees how it really ended
   stopOnAbort, // an abort reaches the caller at once; what runs below goes on registered
   unwindHooks, // outside the run: a hook that throws cannot undo or repeat what was kept
+  replayMeanwhile, // after the wait of a batch, before asking: what another run of this call came to meanwhile asks nobody
   giveSettled, // what prepare settled runs nothing below, but the hooks it opened hear of it
   oncePerRun, // before asking: the second of two equal calls must not ask for what the first one did
   approve, // before the claim: only a decision that verified and an edit that parsed may use anything up

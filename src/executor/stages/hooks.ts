@@ -26,7 +26,7 @@ export async function unwindHooks(attempt: Attempt, next: () => Promise<unknown>
   try {
     value = await next();
   } catch (error) {
-    if (attempt.opened.length > 0 && !isControlFlow(error, attempt.signal)) await tellError(attempt, error);
+    if (attempt.opened.length > 0 && !isLost(attempt, error)) await tellError(attempt, error);
     throw error;
   }
   if (attempt.opened.length > 0) await unwindAfter(attempt.opened, hookCall(attempt), value);
@@ -39,6 +39,11 @@ export async function releaseHeld(attempt: Attempt, next: () => Promise<unknown>
   } finally {
     for (const release of attempt.held.toReversed()) release();
   }
+}
+
+/** A pause or an abort is no failure, nor is a call that its batch does not reach. */
+function isLost({ settled, signal }: Attempt, error: unknown): boolean {
+  return isControlFlow(error, signal) || (settled?.ok === false && settled.lost);
 }
 
 async function tellError(attempt: Attempt, error: unknown): Promise<void> {

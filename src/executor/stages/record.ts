@@ -3,8 +3,8 @@
 
 import { digest } from "../../crypto/digest.js";
 import { failureKind, type Settled } from "../../journal/outcome.js";
-import type { LedgerStatus } from "../../ledger/ledger.js";
-import { isAgentAdapterError, StoreUnavailable, type ErrorKind } from "../../errors.js";
+import type { LedgerClosing, LedgerStatus } from "../../ledger/ledger.js";
+import { isAgentAdapterError, StoreUnavailable } from "../../errors.js";
 import { about, type Attempt } from "../attempt.js";
 import { isControlFlow, isHostSignal } from "../control-flow.js";
 
@@ -33,36 +33,50 @@ export async function openEntry(attempt: Attempt): Promise<void> {
 export async function closeEntry(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   try {
     const value = await next();
-    await close(attempt, attempt.fromCache ? "cached" : "ok", undefined);
+    await close(attempt, { status: attempt.fromCache ? "cached" : "ok", errorKind: undefined });
     return value;
   } catch (error) {
-    const status = statusOf(attempt, error);
-    if (status !== undefined) await close(attempt, status, error);
+    const end = knownEnd(attempt) ?? endBy(attempt, error);
+    if (end !== undefined) await close(attempt, end);
     throw error;
   }
 }
 
-const BY_KIND: Partial<Record<ErrorKind, LedgerStatus>> = {
-  ApprovalDenied: "denied",
-  ApprovalExpired: "expired",
-  ApprovalPending: "pending",
-  ToolTimeout: "timeout",
-};
+type End = Pick<LedgerClosing, "status" | "errorKind">;
 
-/** `undefined`: another attempt owns the entry's end. */
-function statusOf(attempt: Attempt, error: unknown): LedgerStatus | undefined {
-  if (isHostSignal(error)) return "pending";
-  if (isControlFlow(error, attempt.signal)) return attempt.claimed ? "unknown" : "cancelled";
-  if (!isAgentAdapterError(error)) return "failed";
-  if (error.kind === "ApprovalAlreadyDecided") return attempt.replayed ? "failed" : undefined;
-  return BY_KIND[error.kind] ?? "failed";
+const BY_KIND: ReadonlyMap<string, LedgerStatus> = new Map([
+  ["ApprovalDenied", "denied"],
+  ["ApprovalExpired", "expired"],
+  ["ApprovalPending", "pending"],
+  ["ToolTimeout", "timeout"],
+]);
+
+/** The entry is about the call: asking again about one that is over does not change how it ended. */
+function knownEnd({ attempts, call }: Attempt): End | undefined {
+  const { outcome } = call;
+  if (attempts > 0 || outcome === undefined) return undefined;
+  if (outcome.status === "ok" || outcome.status === "ok-not-kept") return { status: "ok", errorKind: undefined };
+  return failed(outcome.status === "expired" ? "ApprovalExpired" : outcome.kind);
 }
 
-async function close(attempt: Attempt, status: LedgerStatus, error: unknown): Promise<void> {
+/** `undefined`: another attempt owns the entry's end. */
+function endBy(attempt: Attempt, error: unknown): End | undefined {
+  if (isHostSignal(error)) return { status: "pending", errorKind: undefined };
+  if (isControlFlow(error, attempt.signal) || (attempt.settled?.ok === false && attempt.settled.lost)) {
+    return { status: attempt.claimed ? "unknown" : "cancelled", errorKind: undefined };
+  }
+  return isAgentAdapterError(error, "ApprovalAlreadyDecided") ? undefined : failed(failureKind(error));
+}
+
+function failed(kind: string): End {
+  const status = BY_KIND.get(kind) ?? "failed";
+  return { status, errorKind: status === "pending" ? undefined : kind };
+}
+
+async function close(attempt: Attempt, end: End): Promise<void> {
   const { parts, edit, approved, asked } = attempt;
   const closing = {
-    status,
-    errorKind: error === undefined || status === "pending" ? undefined : failureKind(error),
+    ...end,
     attempts: attempt.attempts,
     durationMs: attempt.durationMs,
     cost: attempt.cost,

@@ -8,7 +8,7 @@ import { joinRunning } from "../../journal/journal.js";
 import { replay } from "../../journal/outcome.js";
 import { processState } from "../../journal/process-state.js";
 import { groupSettled } from "../../journal/task-run.js";
-import { about, type Attempt } from "../attempt.js";
+import { about, specOf, type Attempt } from "../attempt.js";
 
 export async function replayFinished(attempt: Attempt): Promise<void> {
   await joinOrReplay(attempt);
@@ -16,6 +16,18 @@ export async function replayFinished(attempt: Attempt): Promise<void> {
   attempt.asked = attempt.task.askOf(attempt.callId);
   const mark = attempt.asked && attempt.task.entry.marks.get(attempt.asked.binding);
   if (mark !== undefined) await obeyMark(attempt, mark);
+}
+
+/**
+ * Hooks, and the batch that a call waits in, take time: a call that nobody had been asked about may have been asked about,
+ * denied or finished meanwhile by another run of it. One that came with an answer is refused by `approve` instead.
+ */
+export async function replayMeanwhile(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  if (attempt.settled !== undefined || !attempt.needsHuman || attempt.asked !== undefined) return next();
+  await replayFinished(attempt);
+  const shown = attempt.task.askOf(attempt.callId)?.request;
+  if (shown?.definitionDigest === specOf(attempt).definitionDigest) attempt.arguments = shown.arguments;
+  return next();
 }
 
 async function joinOrReplay(attempt: Attempt): Promise<void> {

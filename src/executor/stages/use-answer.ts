@@ -21,7 +21,8 @@ export async function useAnswer(attempt: Attempt, next: () => Promise<unknown>):
   await announce(attempt, approved);
   const rule = transition("answered", verdict.decision.approved ? "claim-won" : "claim-won-by-denial");
   if (rule.action !== "run") throw denialError(verdict.decision, about(attempt));
-  attempt.arguments = attempt.edit ?? attempt.arguments;
+  // What was approved runs, wherever this attempt got its own arguments from.
+  attempt.arguments = attempt.edit ?? ask.request.arguments;
   return next();
 }
 
@@ -36,13 +37,14 @@ async function announce(attempt: Attempt, { ask, verdict }: NonNullable<Attempt[
   });
 }
 
-function markOf({ approved, parts }: Attempt, token: string): Mark {
+function markOf({ approved, edit, parts }: Attempt, token: string): Mark {
   if (approved === undefined) throw new Error("internal: no decision to use");
   const { ask, verdict } = approved;
   return {
     v: 1,
     record: ask,
-    decision: verdict.decision,
+    // With an edit as it runs: parsed, so that a replay says what ran.
+    decision: edit === undefined ? verdict.decision : { ...verdict.decision, approved: true, editedArgs: edit },
     decidedBy: verdict.decidedBy ?? null,
     token,
     process: processState().id,
