@@ -1,10 +1,22 @@
 // One answer, one run: under races, failures, retries, waits of days and restarts.
-import { Command } from "@langchain/langgraph";
+import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
-import { approve, deny, isAgentAdapterError, ToolError, type Hook } from "agent-adapter";
+import { z } from "zod";
+import { approve, defineTool, deny, isAgentAdapterError, ToolError, type Hook } from "agent-adapter";
 import { isInvalidAnswer } from "agent-adapter/langgraph";
 import { ManualClock } from "agent-adapter/testing";
-import { asking, aTaskPerCall, call, failure, one, sleep, Stand, table, turnOf } from "../../../support/langgraph.js";
+import {
+  about,
+  asking,
+  aTaskPerCall,
+  call,
+  failure,
+  one,
+  sleep,
+  Stand,
+  table,
+  turnOf,
+} from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
 
 afterEach(forgetProcess);
@@ -99,7 +111,93 @@ describe("resumes at the same time (B09)", () => {
   });
 });
 
+describe("two processes on one checkpointer (B09)", () => {
+  /** Holds the first write of a mark until it is let go. */
+  class SlowSaver extends MemorySaver {
+    #reach = () => {};
+    letGo = () => {};
+    readonly reached = new Promise<void>((resolve) => {
+      this.#reach = resolve;
+    });
+    readonly #held = new Promise<void>((resolve) => {
+      this.letGo = resolve;
+    });
+    #first = true;
+
+    override async putWrites(...args: Parameters<MemorySaver["putWrites"]>): Promise<void> {
+      const isMark = args[1].some(([channel]) => channel === "aa:spent");
+      if (isMark && this.#first) {
+        this.#first = false;
+        this.#reach();
+        await this.#held;
+      }
+      return super.putWrites(...args);
+    }
+  }
+
+  it("A5/process, B09: the one whose mark comes second is refused before its tool runs", async () => {
+    const ran: string[] = [];
+    const saver = new SlowSaver();
+    const stand = new Stand({ tools: () => [asking(ran, "send")], saver });
+    const pending = one((await stand.start(call("c", 1))).interrupts);
+    const slow = ends([stand.decide(pending)]);
+    await saver.reached;
+    forgetProcess();
+    const other = await ends([stand.rebuild().decide(pending)]);
+    saver.letGo();
+    expect([await slow, other]).toEqual([["ApprovalAlreadyDecided"], ["ok"]]);
+    expect(ran).toEqual(["send 1"]);
+  });
+
+  it("A5/process, B09: a denial whose mark comes second denies nothing, an approval that comes second runs nothing", async () => {
+    for (const [early, late] of [[approve(), deny()] as const, [deny(), approve()] as const]) {
+      const ran: string[] = [];
+      const saver = new SlowSaver();
+      const stand = new Stand({ tools: () => [asking(ran, "send")], saver });
+      const pending = one((await stand.start(call("c", 1))).interrupts);
+      const slow = ends([stand.decide(pending, late)]);
+      await saver.reached;
+      forgetProcess();
+      const other = await ends([stand.rebuild().decide(pending, early)]);
+      saver.letGo();
+      expect([await slow, other]).toEqual([["ApprovalAlreadyDecided"], ["ok"]]);
+      expect(ran).toEqual(early.approved ? ["send 1"] : []);
+    }
+  });
+});
+
 describe("answers to different tasks at the same time (B09)", () => {
+  it("A5/process, B09: a refused second use lets the approved calls beside it finish", async () => {
+    const ended: string[] = [];
+    const pay = defineTool({
+      name: "pay",
+      description: "d",
+      inputSchema: z.object({ n: z.number() }),
+      confirm: true,
+      execute: async ({ n }, ctx) => {
+        await sleep(15);
+        ended.push(`${n} ${ctx.signal.aborted ? "aborted" : "paid"}`);
+        return "paid";
+      },
+    });
+    const stand = new Stand({ tools: () => [pay], graph: aTaskPerCall });
+    const { interrupts } = await stand.start(call("c1", 1, "pay"), call("c2", 2, "pay"));
+    const [first, second] = [about(interrupts, "c1"), about(interrupts, "c2")];
+    const one1 = stand.decide(first);
+    await sleep(5);
+    // The second click answers both: the first one's answer is in use, the other one's is new.
+    const all = await ends([stand.resume({ [first.id]: stand.sign(first), [second.id]: stand.sign(second) })]);
+    await one1;
+    expect(all).toEqual(["ApprovalAlreadyDecided"]);
+    expect(ended.toSorted()).toEqual(["1 paid", "2 paid"]);
+    expect((await stand.entries()).map(({ status, attempts }) => [status, attempts])).toEqual([
+      ["ok", 1],
+      ["ok", 1],
+    ]);
+    await stand.again();
+    expect(ended).toHaveLength(2);
+  });
+
   it("A5/process, B09: two parallel tasks approved by two concurrent resumes run once each, and the run can be finished", async () => {
     for (let round = 0; round < 10; round += 1) {
       const ran: string[] = [];

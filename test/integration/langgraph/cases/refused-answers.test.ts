@@ -295,6 +295,20 @@ describe("a plain value that was refused", () => {
     expect(ran).toEqual(["send 1", "send 2"]);
   });
 
+  it("L2, B04: one that nobody has looked at yet does not spoil an answer by id to another task", async () => {
+    const ran: string[] = [];
+    const stand = new Stand({ tools: () => [asking(ran, "send")], graph: aTaskPerCall });
+    const { interrupts } = await stand.start(call("c1", 1), call("c2", 2));
+    // As a process leaves it that died before its nodes ran: LangGraph's row for a plain value, and nothing of ours.
+    const { config } = await stand.app.getState(stand.config);
+    const nobody = "00000000-0000-0000-0000-000000000000";
+    await stand.options.saver.putWrites(config, [["__resume__", "yes"]], nobody);
+    forgetProcess();
+    const turn = await stand.rebuild().decide(about(interrupts, "c1"));
+    expect(ran).toEqual(["send 1"]);
+    expect(about(turn.interrupts, "c2").value.binding).toBe(about(interrupts, "c2").value.binding);
+  });
+
   it("L2: a plain value while two tasks wait answers neither", async () => {
     const ran: string[] = [];
     const stand = new Stand({ tools: () => [asking(ran, "send")], graph: aTaskPerCall });
@@ -304,6 +318,32 @@ describe("a plain value that was refused", () => {
     const waiting = await stand.pending();
     await stand.resume(Object.fromEntries(waiting.map((pending) => [pending.id, stand.sign(pending)])));
     expect(ran.toSorted()).toEqual(["send 1", "send 2"]);
+  });
+});
+
+describe("a re-run without an answer", () => {
+  it("L1, L3: shows the same request again before any hook, predicate or tool runs", async () => {
+    for (const restart of [false, true]) {
+      const ran: string[] = [];
+      const seen: string[] = [];
+      const confirm = ({ n }: { n: number }) => {
+        seen.push(`predicate ${n}`);
+        return true;
+      };
+      const stand = new Stand({
+        tools: () => [asking(ran, "send", { confirm }), counted(ran, "rate")],
+        hooks: [{ beforeTool: ({ callId }) => void seen.push(`hook ${callId}`) }],
+      });
+      const pending = one((await stand.start(call("c1", 1), call("c2", 2, "rate"), call("c3", 3))).interrupts);
+      const before = [ran.length, seen.length];
+      for (const go of [() => stand.rebuild().again(), () => stand.rebuild().resume({ ["0".repeat(32)]: "yes" })]) {
+        if (restart) forgetProcess();
+        const again = one((await go()).interrupts);
+        expect([again.id, again.value.binding]).toEqual([pending.id, pending.value.binding]);
+        expect(again.value.meta).toEqual(pending.value.meta);
+      }
+      expect([ran.length, seen.length]).toEqual(before);
+    }
   });
 });
 
