@@ -9,7 +9,7 @@ export { hiddenFailure, runBatch, type CallOutcome } from "./executor/run-many.j
 export { isControlFlow, isHostSignal } from "./executor/control-flow.js";
 
 // ---- task runs and what is remembered of them
-export { groupSettled, rememberAsk, TaskRun, type TaskHost } from "./journal/task-run.js";
+export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
 export { processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
 export { keepOutcome } from "./journal/journal.js";
 export { outcomeFromJson, outcomeToJson, type Outcome } from "./journal/outcome.js";
@@ -21,7 +21,7 @@ export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { transition } from "./approvals/transitions.js";
 export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
 export { isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
-export { fieldsOf } from "./approvals/decision.js";
+export { fieldsOf, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";
 
