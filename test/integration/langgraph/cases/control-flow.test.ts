@@ -6,6 +6,7 @@ import {
   GraphInterrupt,
   interrupt,
   isGraphInterrupt,
+  isInvalidResume,
   isParentCommand,
   MemorySaver,
   MessagesAnnotation,
@@ -14,6 +15,7 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { approve, Executor, Registry, type Hook } from "agent-adapter";
 import {
   ai,
@@ -24,6 +26,7 @@ import {
   one,
   sleep,
   Stand,
+  text,
   type App,
   type GraphMaker,
 } from "../../../support/langgraph.js";
@@ -122,6 +125,20 @@ describe("a pause", () => {
       });
     }
   }
+
+  it("B14, E3: an answer that a tool's own interrupt() refuses comes out as LangGraph's invalid resume, and can be repaired", async () => {
+    const [ran, thrown]: [string[], unknown[]] = [[], []];
+    const body = () => `heard ${String(interrupt("name?", { responseSchema: z.string().min(3) }))}`;
+    const stand = new Stand({ tools: () => [counted(ran, "ask_raw", { body })], graph: watched(thrown) });
+    const paused = one((await stand.start(call("c", 1, "ask_raw"))).interrupts);
+    const error = await failure(stand.resume({ [paused.id]: "x" }));
+    expect(isInvalidResume(error)).toBe(true);
+    expect(thrown.at(-1)).toBe(error);
+    expect((await stand.entries()).map(({ status, errorKind }) => [status, errorKind])).toEqual([
+      ["pending", undefined],
+    ]);
+    expect((await stand.resume({ [paused.id]: "ana" })).tools.map(text)).toEqual(["heard ana"]);
+  });
 
   it("B14, E3, E8: does not leave before the plain calls beside it have settled", async () => {
     const ran: string[] = [];

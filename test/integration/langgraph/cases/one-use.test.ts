@@ -487,4 +487,26 @@ describe("a tool that changed while its request waited", () => {
     await changed.decide(renewed);
     expect(ran).toEqual(["send 1"]);
   });
+
+  it("L3, B11: an answer to the new request survives a failure before its use", async () => {
+    const ran: string[] = [];
+    let broken = false;
+    const hooks = [
+      {
+        beforeTool: () => {
+          if (broken) throw new Error("the budget service is down");
+        },
+      },
+    ];
+    const stand = new Stand({ tools: () => [asking(ran, "send")], hooks });
+    await stand.start(call("c", 1));
+    const changed = stand.rebuild({ tools: () => [asking(ran, "send", { effects: "write" })] });
+    const renewed = one((await changed.again()).interrupts);
+    broken = true;
+    await failure(changed.decide(renewed));
+    broken = false;
+    const end = await changed.again();
+    expect(end.interrupts).toEqual([]);
+    expect(ran).toEqual(["send 1"]);
+  });
 });
