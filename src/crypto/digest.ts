@@ -1,6 +1,6 @@
 // The one hash of the package: SHA-256 over the canonical JSON of `[label, value]`, so that no two uses can be confused.
 import { createHash } from "node:crypto";
-import { canonicalJson } from "./canonical-json.js";
+import { canonicalJson, type JsonLimits } from "./canonical-json.js";
 
 /** What a digest is for; part of what is hashed. A new format is a new label. */
 export type DigestLabel =
@@ -12,12 +12,14 @@ export type DigestLabel =
   | "agent-adapter/row/v1";
 
 /** Lower-case hex SHA-256 of `[label, value]` as canonical JSON. Throws `NotJson`. */
-export function digest(label: DigestLabel, value: unknown): string {
-  return createHash("sha256").update(labelled(label, value)).digest("hex");
+export function digest(label: DigestLabel, value: unknown, limits?: JsonLimits): string {
+  return createHash("sha256")
+    .update(labelled(label, value, limits))
+    .digest("hex");
 }
 
 /** The bytes (as text) of `[label, value]` that every hash and MAC is over. Throws `NotJson`. */
-export function labelled(label: string, value: unknown): string {
+export function labelled(label: string, value: unknown, limits?: JsonLimits): string {
   // The value is written on its own so that it keeps its full depth and its own path in errors.
-  return `[${canonicalJson(label)},${canonicalJson(value)}]`;
+  return `[${canonicalJson(label)},${canonicalJson(value, limits)}]`;
 }

@@ -1,6 +1,5 @@
 // One call from start to end: its attempt is made here, then it passes the stages.
 
-import { canonicalJson } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import { ToolUsageError } from "../errors.js";
 import { callEntry } from "../journal/journal.js";
@@ -20,6 +19,7 @@ export interface CallRequest {
 }
 
 const NOT_JSON = "not JSON";
+const MAX_PLAIN_ID = 200;
 const HALF_PAIR = /\p{Surrogate}/u;
 
 export const performCall = compose(PERFORM);
@@ -38,7 +38,7 @@ export async function runCall(parts: ExecutorParts, scope: Scope, request: CallR
 export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
   // No tool has the empty name.
   const name = isText(request.tool) ? request.tool : "";
-  const rawDigest = digest("agent-adapter/arguments/v1", [name, textOf(request.args, parts)]);
+  const rawDigest = printOf(name, request.args, parts);
   const callId = callIdOf(scope, name, rawDigest, request.callId);
   const { task, context, outer } = scope;
   const call =
@@ -54,10 +54,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     raw: request.args,
     rawDigest,
     // A misused call id belongs to another call's entry: the refusal gets one of its own.
-    id: digest(
-      "agent-adapter/row/v1",
-      call.misuse === undefined ? [...task.id, callId] : [...task.id, callId, rawDigest],
-    ),
+    id: idOf(call.misuse === undefined ? [...task.id, callId] : [...task.id, callId, rawDigest]),
     signal,
     spec: parts.registry.get(name),
     call: call.entry,
@@ -82,13 +79,21 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
   };
 }
 
-/** Arguments that are not JSON are refused by `validate`; here they only need a name. */
-function textOf(args: unknown, parts: ExecutorParts): string {
+/** Arguments that are not JSON, or too much of it, are refused by `validate`; here they only need a name. */
+function printOf(name: string, args: unknown, { limits }: ExecutorParts): string {
   try {
-    return canonicalJson(args, parts.limits);
+    // The pair is one level, the name at most the limit again.
+    const around = { maxDepth: limits.maxDepth + 1, maxBytes: limits.maxBytes + JSON.stringify(name).length + 3 };
+    return digest("agent-adapter/arguments/v1", [name, args], around);
   } catch {
-    return NOT_JSON;
+    return digest("agent-adapter/arguments/v1", [name, NOT_JSON]);
   }
+}
+
+/** Identifies a call everywhere. Databases index at most a few hundred characters: a long one is hashed. */
+function idOf(parts: readonly string[]): string {
+  const text = JSON.stringify(parts);
+  return text.length <= MAX_PLAIN_ID ? text : digest("agent-adapter/row/v1", parts);
 }
 
 /** Text that can be hashed: no half of a surrogate pair. */

@@ -14,7 +14,7 @@ import { groupSettled, type TaskRun } from "./task-run.js";
  * @throws ToolUsageError when the call id was used in this task run with another tool or other arguments
  */
 export function callEntry(entry: TaskEntry, callId: string, rawDigest: string): CallEntry {
-  const asked = entry.asks.find((ask) => ask.request.callId === callId);
+  const asked = entry.asks.of(callId);
   const known = entry.calls.get(callId);
   if ((known ?? asked)?.rawDigest !== undefined && (known ?? asked)?.rawDigest !== rawDigest) {
     throw new ToolUsageError("a call id was used twice in one task run with another tool or other arguments", {

@@ -3,9 +3,9 @@
 //   P1  a task run is forgotten only when nobody is in it; used answers (claims) are never forgotten early
 //   P2  bounded: 10 000 task runs, 24 hours, 64 MiB, whichever comes first
 
-import type { AskRecord } from "../approvals/ask.js";
 import type { Mark } from "../approvals/mark.js";
 import { randomId } from "../crypto/random.js";
+import { Asks } from "./asks.js";
 import type { Outcome, Settled } from "./outcome.js";
 
 /** Whoever started a call. It is gone when its attempt has settled or its signal is aborted. */
@@ -30,12 +30,13 @@ export interface CallEntry {
 /** Everything remembered about one task run. */
 export interface TaskEntry {
   readonly calls: Map<string, CallEntry>;
-  /** In the order they were shown; the last one is the newest. */
-  asks: readonly AskRecord[];
+  readonly asks: Asks;
   /** Used answers by binding. */
   readonly marks: Map<string, Mark>;
   /** Digests of plain resume values that were refused. */
   readonly refused: Set<string>;
+  /** Ids of sealed rows that were opened: what they say is in here, and a hundred of them are not opened on every re-run. */
+  readonly opened: Set<string>;
   /** Attempts that are in it now. */
   attempts: number;
   /** False for a run that nobody can name, or whose entry was forgotten: it lives and dies with whoever holds it. */
@@ -80,7 +81,17 @@ export function privateTaskEntry(): TaskEntry {
 
 function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
   const calls = new Map<string, CallEntry>();
-  return { calls, asks: [], marks: new Map(), refused: new Set(), attempts: 0, shared, bytes: 0, touchedAt: now };
+  return {
+    calls,
+    asks: new Asks(),
+    marks: new Map(),
+    refused: new Set(),
+    opened: new Set(),
+    attempts: 0,
+    shared,
+    bytes: 0,
+    touchedAt: now,
+  };
 }
 
 /** The entry of a task run, made on first use and moved to the young end. */

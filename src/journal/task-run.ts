@@ -81,18 +81,13 @@ export class TaskRun implements AttemptOwner {
 
   /** The newest ask of a call. */
   askOf(callId: string): AskRecord | undefined {
-    return this.entry.asks.findLast((ask) => ask.request.callId === callId);
+    return this.entry.asks.of(callId);
   }
 
   /** How many answers a call has used. */
   generationOf(callId: string): number {
     return [...this.entry.marks.values()].filter((mark) => mark.record.request.callId === callId).length;
   }
-}
-
-/** Remember an ask as the newest of its task run. */
-export function rememberAsk(entry: TaskEntry, ask: AskRecord): void {
-  entry.asks = [...entry.asks.filter((known) => known.binding !== ask.binding), ask];
 }
 
 /** Let the approved calls of a group settle: an error thrown now would make LangGraph abort them. */

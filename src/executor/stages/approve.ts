@@ -13,7 +13,7 @@ import {
   ToolUsageError,
 } from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
-import { groupSettled, rememberAsk } from "../../journal/task-run.js";
+import { groupSettled } from "../../journal/task-run.js";
 import { announceApproval } from "../../hooks/dispatch.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { hookCall } from "../hook-call.js";
@@ -42,7 +42,7 @@ export async function approve(attempt: Attempt, next: () => Promise<unknown>): P
       case "decided":
         attempt.edit = await acceptedEdit(attempt, verdict.decision);
         attempt.approved = { ask, verdict };
-        if (ask.position === NOT_SHOWN) rememberAsk(attempt.task.entry, ask);
+        if (ask.position === NOT_SHOWN) attempt.task.entry.asks.remember(ask);
         return next();
     }
   }
@@ -155,7 +155,7 @@ function plainArguments(attempt: Attempt): JsonObject {
 function pause(attempt: Attempt, ask: AskRecord): Promise<never> {
   const { host, entry } = attempt.task;
   if (host.pauses) return host.pause(ask);
-  rememberAsk(entry, ask);
+  entry.asks.remember(ask);
   throw new ApprovalPending(`${attempt.name} waits for a decision`, about(attempt));
 }
 

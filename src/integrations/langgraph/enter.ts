@@ -11,7 +11,6 @@ import {
   isJson,
   keepOutcome,
   processState,
-  rememberAsk,
   transition,
   type AskRecord,
   type Mark,
@@ -28,9 +27,9 @@ import type { KeptOutcome, TaskRows } from "./task-journal.js";
 export async function enter(task: GraphTask): Promise<void> {
   const { pregel, entry } = task;
   if (!pregel.resuming || pregel.saver === undefined) return;
-  const rows = await task.journal.read();
+  const rows = await task.journal.read(entry.opened);
   recall(task, rows);
-  if (rows.finished && entry.asks.length > 0 && transition("done", "task-finished").action === "refuse-as-used") {
+  if (rows.finished && entry.asks.size > 0 && transition("done", "task-finished").action === "refuse-as-used") {
     await task.refuseUsed("this node has finished; its approvals are used up");
   }
   if (task.foreign) return;
@@ -50,11 +49,11 @@ function recall(task: GraphTask, rows: TaskRows): void {
   const { value } = rows.interrupt;
   const fields: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
   if (fields["type"] === APPROVAL_TYPE) {
-    rememberAsk(entry, task.openShown(fields));
+    entry.asks.remember(task.openShown(fields));
     return;
   }
   task.foreign = true;
-  if (entry.asks.length === 0) return;
+  if (entry.asks.size === 0) return;
   transition("asked", "foreign-interrupt");
   throw new ToolUsageError("a raw interrupt() followed an approval in one node: ask through the approval port only");
 }
@@ -66,7 +65,7 @@ function recallMark({ entry }: GraphTask, mark: Mark): void {
   if (claim?.state === "retry" && claim.token === mark.token) return;
   if (entry.marks.has(binding)) return;
   entry.marks.set(binding, mark);
-  if (!entry.asks.some((ask) => ask.binding === binding)) rememberAsk(entry, mark.record);
+  if (entry.asks.bound(binding) === undefined) entry.asks.remember(mark.record);
 }
 
 function recallOutcome({ entry }: GraphTask, { callId, rawDigest, outcome }: KeptOutcome): void {
@@ -78,7 +77,7 @@ function recallOutcome({ entry }: GraphTask, { callId, rawDigest, outcome }: Kep
 /** Every position LangGraph has a value for, in order. */
 async function takeAnswers(task: GraphTask): Promise<void> {
   const { pregel, entry } = task;
-  const shown = entry.asks.at(-1);
+  const shown = entry.asks.newest;
   while (task.position < pregel.answers.count) {
     const value = pregel.answers.at(task.position);
     if (!pregel.answers.isFresh(value)) takeStored(task, value);
@@ -93,8 +92,9 @@ async function takeAnswers(task: GraphTask): Promise<void> {
 
 /** A schema that judged stored answers would wedge the thread the day they expire. */
 function takeStored(task: GraphTask, value: unknown): void {
-  const known = task.entry.asks.find((ask) => ask.binding === bindingIn(value));
-  task.take(known === undefined ? {} : task.shownAs(known), () => true);
+  const known = task.entry.asks.bound(bindingIn(value));
+  // There is a value, so nothing is shown.
+  task.take({}, () => true);
   if (known !== undefined && known.source === "resume") task.remember(known.binding, value);
 }
 
@@ -116,7 +116,7 @@ async function dropMisplaced(task: GraphTask, value: unknown): Promise<void> {
 
 /** A genuine answer to another request of this task: used before, or never to be used. */
 async function refuseOlder(task: GraphTask, shown: AskRecord | undefined, value: unknown): Promise<void> {
-  const older = task.entry.asks.find((ask) => ask.binding === bindingIn(value));
+  const older = task.entry.asks.bound(bindingIn(value));
   if (older === undefined || older.binding === shown?.binding) return;
   if (answers(task, older, value)) await refuseIfUsed(task, older);
 }
@@ -162,7 +162,7 @@ async function takePlain(task: GraphTask): Promise<void> {
 
 /** The ask that is shown at the next position and has neither answer nor outcome. */
 function waitingAsk(task: GraphTask): AskRecord | undefined {
-  const shown = task.entry.asks.at(-1);
+  const shown = task.entry.asks.newest;
   if (shown?.position !== task.position) return undefined;
   return task.entry.calls.get(shown.request.callId)?.outcome === undefined ? shown : undefined;
 }

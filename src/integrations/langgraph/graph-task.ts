@@ -8,7 +8,6 @@ import {
   groupSettled,
   isClaimed,
   openAsk,
-  rememberAsk,
   sealAsk,
   type AskRecord,
   type ExecutorParts,
@@ -109,7 +108,7 @@ export class GraphTask implements TaskHost {
     // A brand-new ask never looks at a value that came before it was shown.
     this.pregel.answers.dropPlain();
     const shown = askRecord(ask, this.position);
-    rememberAsk(this.entry, shown);
+    this.entry.asks.remember(shown);
     this.take(this.shownAs(shown), () => false);
     throw new FlowError("internal: LangGraph had an answer for a request that was never shown; nothing was run");
   }

@@ -54,12 +54,16 @@ export class TaskJournal {
     this.#owner = owner;
   }
 
-  /** @throws FlowError when a sealed row does not open: nothing may run */
-  async read(): Promise<TaskRows> {
+  /**
+   * What the rows say, but for sealed ones that this process has opened before (and now remembers as opened).
+   *
+   * @throws FlowError when a sealed row does not open: nothing may run
+   */
+  async read(opened: Set<string>): Promise<TaskRows> {
     const rows = (await this.#rows()) ?? [];
-    const own = rows.filter(([taskId]) => taskId.startsWith(this.#prefix));
+    const own = rows.filter(([taskId]) => taskId.startsWith(this.#prefix) && !opened.has(taskId));
     const task = rows.filter(([taskId]) => taskId === this.#pregel.taskId);
-    return {
+    const found = {
       marks: own
         .filter(([, channel]) => channel === SPENT)
         .map(([, , value]) => openMark(this.#keys, this.#owner, value)),
@@ -68,6 +72,8 @@ export class TaskJournal {
       interrupt: newestInterrupt(task),
       finished: task.some(([, channel]) => !UNFINISHED_CHANNELS.has(channel)),
     };
+    for (const [taskId] of own) opened.add(taskId);
+    return found;
   }
 
   /** Write the mark and read it back. @throws ApprovalAlreadyDecided when another claim was first */
