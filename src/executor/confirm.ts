@@ -15,6 +15,11 @@ export type ConfirmReason =
   | "asked-before"
   | "nobody-asks";
 
+/** False when nobody could say yes: neither the tool nor the policy has a rule, and nobody was asked before. */
+export function mayAsk(attempt: Attempt): boolean {
+  return attempt.asked !== undefined || specOf(attempt).confirm !== false || attempt.parts.policy.has(attempt.name);
+}
+
 export async function confirmReason(attempt: Attempt): Promise<ConfirmReason> {
   const { confirm } = specOf(attempt);
   if (attempt.asked !== undefined) return "asked-before";

@@ -5,8 +5,8 @@ import { isControlFlow } from "./control-flow.js";
 import type { Attempt } from "./attempt.js";
 
 /** Looks at the call; throwing or setting `settled` ends it before it is performed. */
-export type PrepareStage = (attempt: Attempt) => Promise<void>;
-/** Wraps what comes after it. */
+export type PrepareStage = (attempt: Attempt) => Promise<void> | void;
+/** Wraps what comes after it. A stage that has nothing to do for a call hands on `next()` as it is: promises cost. */
 export type PerformStage = (attempt: Attempt, next: () => Promise<unknown>) => Promise<unknown>;
 
 /** Run the prepare stages until one settles the call. Never rejects: what a stage throws is how the call ended. */
@@ -14,7 +14,8 @@ export async function prepare(stages: readonly PrepareStage[], attempt: Attempt)
   for (const stage of stages) {
     try {
       // Each stage reads what the one before it noted.
-      await stage(attempt);
+      const waiting = stage(attempt);
+      if (waiting !== undefined) await waiting;
       attempt.signal?.throwIfAborted();
     } catch (error) {
       attempt.settled = { ok: false, error, lost: isControlFlow(error, attempt.signal) };

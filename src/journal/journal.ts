@@ -68,25 +68,20 @@ export async function runOnce(options: OnceOptions, body: () => Promise<unknown>
 }
 
 async function settle(options: OnceOptions, body: () => Promise<unknown>): Promise<Settled> {
-  const result = await outcomeOfBody(body, options);
+  let result: Settled;
+  try {
+    result = { ok: true, value: await body() };
+  } catch (error) {
+    result = { ok: false, error, lost: options.isLost(error) };
+  }
   const spent = options.approved && options.claimed();
   if (options.approved && !spent) return result;
   const outcome = outcomeOf(result, options.approved);
-  if (outcome !== undefined) await keep(options, outcome, spent);
-  return result;
-}
-
-async function outcomeOfBody(body: () => Promise<unknown>, options: OnceOptions): Promise<Settled> {
-  try {
-    return { ok: true, value: await body() };
-  } catch (error) {
-    return { ok: false, error, lost: options.isLost(error) };
-  }
-}
-
-async function keep({ task, call, callId }: OnceOptions, outcome: Outcome, spent: boolean): Promise<void> {
+  if (outcome === undefined) return result;
+  const { task, call, callId } = options;
   keepOutcome(task.entry, call, outcome);
   if (spent) await task.host.keepOutcome(callId, call.rawDigest, outcome);
+  return result;
 }
 
 /** Write an outcome into the entry; the first one stays. */

@@ -21,8 +21,11 @@ import { hookCall } from "../hook-call.js";
 /** The position of an ask that was decided without a pause. */
 const NOT_SHOWN = -1;
 
-export async function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  if (!attempt.needsHuman) return next();
+export function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  return attempt.needsHuman ? askFirst(attempt, next) : next();
+}
+
+async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const port = portFor(attempt);
   await refuseUsedMeanwhile(attempt);
   let ask = standingAsk(attempt, port);

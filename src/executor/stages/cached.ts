@@ -5,9 +5,12 @@ import { exactJson, NotJson, type JsonValue } from "../../crypto/canonical-json.
 import { cacheKey } from "../../cache/key.js";
 import { specOf, type Attempt } from "../attempt.js";
 
-export async function cached(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function cached(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const key = keyOf(attempt);
-  if (key === undefined) return next();
+  return key === undefined ? next() : lookUpOrRun(attempt, key, next);
+}
+
+async function lookUpOrRun(attempt: Attempt, key: string, next: () => Promise<unknown>): Promise<unknown> {
   const { inFlight } = attempt.parts;
   for (;;) {
     const found = await lookUp(attempt, key);

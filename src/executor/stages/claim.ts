@@ -8,9 +8,16 @@ import { ApprovalAlreadyDecided, isAgentAdapterError } from "../../errors.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, type Attempt } from "../attempt.js";
 
-export async function claim(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  const { approved, parts, task } = attempt;
-  if (approved === undefined) return next();
+export function claim(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  return attempt.approved === undefined ? next() : claimFirst(attempt, attempt.approved, next);
+}
+
+async function claimFirst(
+  attempt: Attempt,
+  approved: NonNullable<Attempt["approved"]>,
+  next: () => Promise<unknown>,
+): Promise<unknown> {
+  const { parts, task } = attempt;
   attempt.signal?.throwIfAborted();
   const { binding } = approved.ask;
   attempt.token = takeClaim(binding, approved.verdict.guardUntil, parts.clock.now());

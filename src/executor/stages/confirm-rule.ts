@@ -1,9 +1,13 @@
 // Does this call need a human? The rule is awaited once; a call that was ever asked stays one that needs a human.
 
 import { specOf, type Attempt } from "../attempt.js";
-import { confirmReason } from "../confirm.js";
+import { confirmReason, mayAsk } from "../confirm.js";
 
-export async function confirmRule(attempt: Attempt): Promise<void> {
+export function confirmRule(attempt: Attempt): Promise<void> | void {
+  if (mayAsk(attempt)) return evaluate(attempt);
+}
+
+async function evaluate(attempt: Attempt): Promise<void> {
   const spec = specOf(attempt);
   const { asked, parts } = attempt;
   attempt.needsHuman = (await confirmReason(attempt)) !== "nobody-asks";

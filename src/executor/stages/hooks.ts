@@ -8,9 +8,12 @@ import { about, specOf, type Attempt } from "../attempt.js";
 import { isControlFlow } from "../control-flow.js";
 import { hookCall } from "../hook-call.js";
 
-export async function beforeHooks(attempt: Attempt): Promise<void> {
+export function beforeHooks(attempt: Attempt): Promise<void> | void {
+  if (attempt.parts.hooks.length > 0) return callHooks(attempt);
+}
+
+async function callHooks(attempt: Attempt): Promise<void> {
   const { hooks } = attempt.parts;
-  if (hooks.length === 0) return;
   attempt.arguments = await openHooks(hooks, hookCall(attempt), {
     mayReplace: attempt.asked === undefined,
     accept: (replacement) => accept(attempt, replacement),
@@ -21,19 +24,27 @@ export async function beforeHooks(attempt: Attempt): Promise<void> {
   });
 }
 
-export async function unwindHooks(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function unwindHooks(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  return attempt.opened.length === 0 ? next() : runInside(attempt, next);
+}
+
+async function runInside(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   let value: unknown;
   try {
     value = await next();
   } catch (error) {
-    if (attempt.opened.length > 0 && !isLost(attempt, error)) await tellError(attempt, error);
+    if (!isLost(attempt, error)) await tellError(attempt, error);
     throw error;
   }
-  if (attempt.opened.length > 0) await unwindAfter(attempt.opened, hookCall(attempt), value);
+  await unwindAfter(attempt.opened, hookCall(attempt), value);
   return value;
 }
 
-export async function releaseHeld(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function releaseHeld(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  return attempt.held.length === 0 ? next() : runHolding(attempt, next);
+}
+
+async function runHolding(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   try {
     return await next();
   } finally {

@@ -10,8 +10,11 @@ import { taskEntry, type CallEntry, type TaskEntry } from "../../journal/process
 import { about, specOf, type Attempt } from "../attempt.js";
 
 /** Before the rule: a call that replays asks nobody. */
-export async function replayFirst(attempt: Attempt): Promise<void> {
-  if (!specOf(attempt).oncePerRun) return;
+export function replayFirst(attempt: Attempt): Promise<void> | void {
+  if (specOf(attempt).oncePerRun) return lookUpFirst(attempt);
+}
+
+async function lookUpFirst(attempt: Attempt): Promise<void> {
   const run = runEntry(attempt);
   if (run.calls.get(attempt.name)?.outcome === undefined) await recall(attempt, run);
   const first = run.calls.get(attempt.name);
@@ -19,8 +22,11 @@ export async function replayFirst(attempt: Attempt): Promise<void> {
 }
 
 /** The second of two calls that were prepared together waits for the first. */
-export async function oncePerRun(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  if (!specOf(attempt).oncePerRun) return next();
+export function oncePerRun(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  return specOf(attempt).oncePerRun ? runOrRepeat(attempt, next) : next();
+}
+
+async function runOrRepeat(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const run = runEntry(attempt);
   for (let other = run.calls.get(attempt.name); other?.running !== undefined; other = run.calls.get(attempt.name)) {
     await other.running.settled;

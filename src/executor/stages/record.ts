@@ -92,9 +92,8 @@ async function close(attempt: Attempt, end: End): Promise<void> {
 }
 
 /** A call that was over before it was performed ends here as it did then, or as `prepare` found. */
-export async function giveSettled(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function giveSettled(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const settled: Settled | undefined = attempt.settled;
   if (settled === undefined) return next();
-  if (settled.ok) return settled.value;
-  throw settled.error;
+  return settled.ok ? Promise.resolve(settled.value) : Promise.reject(settled.error);
 }

@@ -10,7 +10,13 @@ import { processState } from "../../journal/process-state.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 
-export async function replayFinished(attempt: Attempt): Promise<void> {
+export function replayFinished(attempt: Attempt): Promise<void> | void {
+  const { call, task } = attempt;
+  const isNew = call.outcome === undefined && call.running === undefined && task.askOf(attempt.callId) === undefined;
+  if (!isNew) return replayKnown(attempt);
+}
+
+async function replayKnown(attempt: Attempt): Promise<void> {
   await joinOrReplay(attempt);
   if (attempt.settled !== undefined) return;
   attempt.asked = attempt.task.askOf(attempt.callId);
@@ -22,9 +28,13 @@ export async function replayFinished(attempt: Attempt): Promise<void> {
  * Hooks, and the batch that a call waits in, take time: a call that nobody had been asked about may have been asked about,
  * denied or finished meanwhile by another run of it. One that came with an answer is refused by `approve` instead.
  */
-export async function replayMeanwhile(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function replayMeanwhile(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   if (attempt.settled !== undefined || !attempt.needsHuman || attempt.asked !== undefined) return next();
-  await replayFinished(attempt);
+  return lookAgain(attempt, next);
+}
+
+async function lookAgain(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  await replayKnown(attempt);
   const shown = attempt.task.askOf(attempt.callId)?.request;
   if (shown?.definitionDigest === specOf(attempt).definitionDigest) attempt.arguments = shown.arguments;
   return next();

@@ -4,7 +4,7 @@
 import { untilAborted } from "../../async/deadline.js";
 import type { Attempt } from "../attempt.js";
 
-export async function stopOnAbort(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function stopOnAbort(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   attempt.signal?.throwIfAborted();
   return untilAborted(attempt.signal, next());
 }

@@ -4,7 +4,7 @@ import { withDeadline } from "../../async/deadline.js";
 import { ToolTimeout } from "../../errors.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 
-export async function timeout(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function timeout(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const { timeoutMs } = specOf(attempt);
   attempt.bodySignal = attempt.signal;
   if (timeoutMs === undefined) return next();

@@ -9,9 +9,15 @@ import { processState } from "../../journal/process-state.js";
 import { about, type Attempt } from "../attempt.js";
 import { hookCall } from "../hook-call.js";
 
-export async function useAnswer(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  const { approved, token, task } = attempt;
-  if (approved === undefined || token === undefined) return next();
+type Approved = NonNullable<Attempt["approved"]>;
+
+export function useAnswer(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  return attempt.approved === undefined ? next() : useThenRun(attempt, attempt.approved, next);
+}
+
+async function useThenRun(attempt: Attempt, approved: Approved, next: () => Promise<unknown>): Promise<unknown> {
+  const { token, task } = attempt;
+  if (token === undefined) throw new Error("internal: an answer is used before it was claimed");
   const { ask, verdict } = approved;
   const mark = markOf(attempt, token);
   await task.host.mark(mark);
@@ -27,7 +33,7 @@ export async function useAnswer(attempt: Attempt, next: () => Promise<unknown>):
 }
 
 /** After the use: a hook that fails here has spent the answer, and the call fails. */
-async function announce(attempt: Attempt, { ask, verdict }: NonNullable<Attempt["approved"]>): Promise<void> {
+async function announce(attempt: Attempt, { ask, verdict }: Approved): Promise<void> {
   if (attempt.opened.length === 0) return;
   const state = verdict.decision.approved ? "approved" : "denied";
   await announceApproval(attempt.opened, hookCall(attempt), {
