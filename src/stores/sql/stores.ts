@@ -1,0 +1,60 @@
+// The four stores of one database, and what belongs to them all.
+
+import type { Clock, Ledger, ResultCache } from "../../index.js";
+import { systemClock, type ClaimStore } from "../../spi.js";
+import { SqlApprovalStore } from "./approval-store.js";
+import { SqlClaimStore } from "./claim-store.js";
+import { SqlLedger, type SqlLedgerOptions } from "./ledger.js";
+import { migrate } from "./migrations.js";
+import { prune, type Pruned, type PruneOptions } from "./prune.js";
+import { SqlResultCache } from "./result-cache.js";
+import type { SqlClient } from "./sql-client.js";
+import type { DecisionNews } from "./wait.js";
+
+/** What both databases take. */
+export interface StoreOptions {
+  readonly clock?: Clock;
+  readonly ledger?: SqlLedgerOptions;
+}
+
+/** Everything that outlives a process, on one database. */
+export interface SqlStores {
+  readonly approvals: SqlApprovalStore;
+  readonly claims: ClaimStore;
+  readonly ledger: Ledger;
+  readonly cache: ResultCache;
+  /**
+   * Remove what nobody needs any more; run it now and then, from one process or several. `now` defaults to the clock.
+   *
+   * @throws ToolUsageError naming the option that cannot be used
+   */
+  prune(now?: number, options?: PruneOptions): Promise<Pruned>;
+  /** Let go of what was opened here. Nothing can be called afterwards. */
+  close(): Promise<void>;
+}
+
+interface Connection {
+  readonly client: SqlClient;
+  readonly news?: DecisionNews | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Bring the tables up to date and give the stores; a connection that cannot be used is closed. */
+export async function openStores(connection: Connection, options: StoreOptions): Promise<SqlStores> {
+  const { client, news, close } = connection;
+  const { clock = systemClock, ledger } = options;
+  try {
+    await migrate(client);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    approvals: new SqlApprovalStore(client, { clock, news }),
+    claims: new SqlClaimStore(client, clock),
+    ledger: new SqlLedger(client, ledger),
+    cache: new SqlResultCache(client, clock),
+    prune: (now = clock.now(), rules = {}) => prune(client, now, rules),
+    close,
+  };
+}
