@@ -2,7 +2,7 @@
 // signer cannot be shown one thing and sign another.
 import { createHash, createHmac, hkdfSync } from "node:crypto";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
-import { MemorySaver } from "@langchain/langgraph";
+import { Command, MemorySaver } from "@langchain/langgraph";
 import { createRequire } from "node:module";
 import { afterEach, describe, expect, it } from "vitest";
 import { approve, deny, isAgentAdapterError, toReviewRequest } from "agent-adapter";
@@ -297,6 +297,37 @@ describe("answers of other runs (B21)", () => {
     expect(ran).toEqual(["send 1"]);
     await stand.decide(asked);
     expect(ran).toEqual(["send 1", "send 1"]);
+  });
+
+  it("B21, J3/ask-record: a whole thread copied under another name opens nothing there", async () => {
+    const { ran, saver, stand, pending } = await paused();
+    const answer = stand.sign(pending);
+    const copy = `copy of ${stand.thread}`;
+    saver.storage[copy] = structuredClone(saver.storage[stand.thread] ?? {});
+    for (const [key, rows] of Object.entries(saver.writes)) {
+      const [thread, ...rest] = JSON.parse(key) as string[];
+      if (thread === stand.thread) saver.writes[JSON.stringify([copy, ...rest])] = structuredClone(rows);
+    }
+    await stand.resume({ [pending.id]: answer });
+    forgetProcess();
+    const elsewhere = stand.rebuild({ thread: copy });
+    for (const go of [() => elsewhere.resume({ [pending.id]: answer }), () => elsewhere.again()]) {
+      expect(isAgentAdapterError(await failure(go()), "FlowError")).toBe(true);
+    }
+    expect(ran).toEqual(["send 1"]);
+  });
+
+  it("B21, T1: arguments swapped under the same call id while the answer is sent run nothing", async () => {
+    for (const restart of [false, true]) {
+      const { ran, stand, pending } = await paused();
+      const asked = one(await stand.history());
+      if (restart) forgetProcess();
+      const swapped = ai([call("c", 9999)], { id: asked.id });
+      const resume = { [pending.id]: stand.sign(pending) };
+      const error = await failure(stand.rebuild().invoke(new Command({ resume, update: { messages: [swapped] } })));
+      expect(isAgentAdapterError(error, "ToolUsageError")).toBe(true);
+      expect(ran).toEqual([]);
+    }
   });
 
   it("B21: forged messages approve nothing", async () => {
