@@ -2,14 +2,15 @@
 // its own schema parses, its own function runs, its interrupts pass.
 
 import { ToolMessage } from "@langchain/core/messages";
-import type { StructuredToolInterface } from "@langchain/core/tools";
+import { ToolInputParsingException, type StructuredToolInterface } from "@langchain/core/tools";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import {
   defineTool,
+  Registry,
+  ToolArgsInvalid,
   ToolUsageError,
   type AnyToolSpec,
   type JsonSchema,
-  type Registry,
   type ToolOptions,
 } from "../../index.js";
 import { toolOutput } from "../langchain-core/tool-output.js";
@@ -33,6 +34,9 @@ export function importLangChain(
   options: ImportOptions = {},
 ): AnyToolSpec[] {
   const specs = tools.map((tool) => specOf(tool, options));
+  // All or none: a half-imported list cannot be imported again.
+  const trial = new Registry(registry);
+  for (const spec of specs) trial.add(spec);
   for (const spec of specs) registry.add(spec);
   return specs;
 }
@@ -45,10 +49,21 @@ function specOf(tool: StructuredToolInterface, options: ImportOptions) {
     inputSchema: jsonSchemaOf(tool),
     // The config LangChain needs (callbacks, checkpoint keys) follows the asynchronous flow by itself.
     execute: async (args, { callId, signal }): Promise<unknown> => {
-      if (!hasArtifact(tool)) return tool.invoke(args, { signal });
-      return outputOf(await tool.invoke({ type: "tool_call", id: callId, name: tool.name, args }, { signal }));
+      // LangChain would take such arguments for a whole call and run what lies inside: not what a reviewer was shown.
+      if (args["type"] === "tool_call") throw refused(tool, "they look like a tool call");
+      const input = hasArtifact(tool) ? { type: "tool_call", id: callId, name: tool.name, args } : args;
+      try {
+        return outputOf(await tool.invoke(input, { signal }), hasArtifact(tool));
+      } catch (error) {
+        throw error instanceof ToolInputParsingException ? refused(tool, "its own schema refuses them") : error;
+      }
     },
   });
+}
+
+/** LangChain's error would quote the arguments. */
+function refused(tool: StructuredToolInterface, why: string): ToolArgsInvalid {
+  return new ToolArgsInvalid(`arguments of tool "${tool.name}" are not valid: ${why}`, { tool: tool.name });
 }
 
 function hasArtifact(tool: StructuredToolInterface): boolean {
@@ -56,14 +71,15 @@ function hasArtifact(tool: StructuredToolInterface): boolean {
 }
 
 /** Invoked with a whole call, a LangChain tool answers with a ToolMessage: the only way to its artifact. */
-function outputOf(answer: unknown): unknown {
-  if (!ToolMessage.isInstance(answer)) return answer;
+function outputOf(answer: unknown, artifact: boolean): unknown {
+  if (!artifact || !ToolMessage.isInstance(answer)) return answer;
   return toolOutput(answer.content, answer.artifact);
 }
 
 function jsonSchemaOf(tool: StructuredToolInterface) {
   try {
-    return { ...toJsonSchema(tool.schema) };
+    // What callers pass: fields with defaults are not required.
+    return { ...toJsonSchema(tool.schema, { io: "input" }) };
   } catch (cause) {
     throw new ToolUsageError(`${tool.name}: its schema cannot be turned into JSON Schema`, { tool: tool.name, cause });
   }
