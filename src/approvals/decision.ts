@@ -36,7 +36,10 @@ interface Approval<In> extends Remarks {
  * @throws ToolUsageError when the edit or a remark is not JSON
  * @example port.resumeValue(interrupt, approve({ by: "ana" }))
  */
-export function approve<In = JsonObject>(options: Approval<In> = {}, _typedBy?: ToolSpec<In>): ApprovalDecision {
+export function approve<In = JsonObject>(
+  options: Approval<NoInfer<In>> = {},
+  _typedBy?: ToolSpec<In>,
+): ApprovalDecision {
   return brand(true, options);
 }
 
