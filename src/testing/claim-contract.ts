@@ -111,6 +111,14 @@ const BOUNDED: Readonly<Record<string, CaseBody<ClaimStore>>> = {
     await refuses("StoreUnavailable", store.claim("four", "a", SOON), "a fourth claim");
   },
 
+  "making room for one claim takes nothing from another that is at its last moment": async ({ store, clock }) => {
+    await store.claim("one", "a", SOON - 1);
+    await store.claim("two", "a", SOON);
+    clock.advance(1000 + CLOCK_SKEW_MS);
+    await store.claim("three", "a", SOON);
+    await refuses(USED, store.claim("two", "b", SOON), "one at its last moment");
+  },
+
   "a later time extends a claim, an earlier one does not shorten it": async ({ store, clock }) => {
     await store.claim("one", "a", SOON);
     await store.claim("one", "a", SOON + 5000);

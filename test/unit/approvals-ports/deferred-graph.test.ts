@@ -154,6 +154,19 @@ describe("A8/in-graph: DeferredApproval in a graph", () => {
     expect(ran).toEqual(["changed 1"]);
   });
 
+  test("a request that replaces one of another store waits in the new store", async () => {
+    const { graph } = setUp();
+    const { value } = one((await graph.start(call("c1", 1))).interrupts);
+    const ran: string[] = [];
+    const moved = new MemoryApprovalStore();
+    const next = graph.rebuild({ store: moved, tools: [asking(ran, "send", { effects: "write" })] });
+    const again = one((await next.again()).interrupts);
+    expect(again.value.request.supersedes).toBe(value.binding);
+    await moved.decide(again.value.binding, approve());
+    await next.again();
+    expect(ran).toEqual(["send 1"]);
+  });
+
   test("A7: an edit that does not fit asks again, and the next decision runs once", async () => {
     const { ran, graph, store } = setUp();
     const { value } = one((await graph.start(call("c1", 1))).interrupts);

@@ -5,7 +5,10 @@ import { approve, deny, type Hook } from "agent-adapter";
 import { ManualClock } from "agent-adapter/testing";
 import { DeferredApproval } from "../../../src/approvals/deferred-approval.js";
 import { MemoryApprovalStore } from "../../../src/approvals/memory-store.js";
+import type { Shown, Verdict } from "../../../src/approvals/port.js";
+import { bindingOf } from "../../../src/approvals/request.js";
 import type { ApprovalRecord } from "../../../src/approvals/store.js";
+import { sampleRequest } from "../../../src/testing/sample-request.js";
 import { asking, failure } from "../../support/langgraph.js";
 import { forgetProcess } from "../../support/process.js";
 import { FlakyStore, Plain } from "./rig.js";
@@ -92,6 +95,30 @@ describe("A8/ports: DeferredApproval in a plain program", () => {
     expect(await failure(program.send(2, "call-3"))).toMatchObject({ kind: "ApprovalPending" });
     expect(program.ran).toEqual([]);
     expect(await program.store.list({ status: "approved" })).toHaveLength(1);
+  });
+
+  test("a request that somebody replaced in the store is asked anew, and its decision is never used", async () => {
+    const program = new Plain();
+    await failure(program.send());
+    const { id } = await program.decide(approve());
+    await program.store.supersede(id, "another program's request");
+    expect(await failure(program.send())).toMatchObject({ kind: "ApprovalPending" });
+    expect((await program.waiting()).request).toMatchObject({ supersedes: id, generation: 0 });
+    expect(program.ran).toEqual([]);
+    await program.decide(approve());
+    expect(await program.send()).toBe("send 1");
+  });
+
+  test("every value a host may be resumed with is taken out of the way, and none is a decision", async () => {
+    const port = new DeferredApproval(new MemoryApprovalStore());
+    const request = sampleRequest();
+    const shown = { binding: bindingOf(request), request };
+    for (const value of [undefined, "yes", approve(), { approved: true }]) {
+      expect(port.verify()).toBe("ok");
+      // The port takes no answer; a host hands it over all the same.
+      const decide: (shown: Shown, answer: unknown) => Promise<Verdict> = port.decide.bind(port);
+      expect(await decide(shown, value)).toEqual({ status: "pending" });
+    }
   });
 
   test("G1: options that cannot be used are refused by name", () => {
@@ -303,9 +330,14 @@ describe("A2, N1: a store that somebody wrote into", () => {
     return new Tampered();
   };
 
+  const approved = (record: ApprovalRecord) =>
+    ({ ...record, status: "approved", decision: { approved: true } }) as const;
+
   test.each<[string, (record: ApprovalRecord) => ApprovalRecord]>([
-    ["another request", (r) => ({ ...r, status: "approved", request: { ...r.request, arguments: { n: 9999 } } })],
-    ["another id", (r) => ({ ...r, status: "approved", id: "0".repeat(64), decision: { approved: true } })],
+    ["another request", (r) => ({ ...approved(r), request: { ...r.request, arguments: { n: 9999 } } })],
+    // What the type does not allow is the point.
+    ["no request", (r) => ({ ...approved(r), request: null as never })],
+    ["another id", (r) => ({ ...approved(r), id: "0".repeat(64) })],
     ["no decision", (r) => ({ ...r, status: "approved", decision: null })],
     ["a denial that says approved", (r) => ({ ...r, status: "approved", decision: { approved: false } })],
     ["an approval that says denied", (r) => ({ ...r, status: "denied", decision: { approved: true } })],
