@@ -23,12 +23,17 @@ export interface AskRecord {
   readonly source: AnswerSource;
   /** Which pause of its task run shows it, from 0. */
   readonly position: number;
+  /** Ids of calls whose rule has said yes and that wait behind this one: their rule is not asked again. */
+  readonly waiting: readonly string[];
 }
 
-/** Make the record of an ask, or move it to the position at which it is shown. */
-export function askRecord(ask: Omit<AskRecord, "v" | "binding" | "position">, position: number): AskRecord {
+/** The position of an ask that was decided without a pause. */
+export const NOT_SHOWN = -1;
+
+/** The record of an ask that is not shown yet. */
+export function askRecord(ask: Omit<AskRecord, "v" | "binding" | "position" | "waiting">): AskRecord {
   const { request, rawDigest, askedAt, source } = ask;
-  return { v: 1, binding: bindingOf(request), request, rawDigest, askedAt, source, position };
+  return { v: 1, binding: bindingOf(request), request, rawDigest, askedAt, source, position: NOT_SHOWN, waiting: [] };
 }
 
 /** Sealed for one task run: moved to another it does not open. */
@@ -44,7 +49,11 @@ export function openAsk(ring: KeyRing, taskRun: readonly string[], sealed: unkno
 }
 
 export function askToJson(record: AskRecord): JsonValue {
-  return { ...record, request: { ...record.request, previousAttempt: previousAttempt(record) } };
+  return {
+    ...record,
+    waiting: [...record.waiting],
+    request: { ...record.request, previousAttempt: previousAttempt(record) },
+  };
 }
 
 function previousAttempt({ request }: AskRecord): JsonValue {
@@ -59,6 +68,7 @@ const RECORD: Shape<AskRecord> = {
   askedAt: isCount,
   source: (value) => value === "resume" || value === "port",
   position: isWhole,
+  waiting: (value) => Array.isArray(value) && value.every(isText),
 };
 
 /** The seal vouches for who wrote it; this checks that it is of a form this version understands. */

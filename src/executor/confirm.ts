@@ -11,18 +11,23 @@ export type ConfirmReason =
   | "confirm-predicate"
   /** The executor's policy says yes. */
   | "policy"
-  /** A human was asked about this very call before. */
+  /** The rule said yes to this very call before. */
   | "asked-before"
   | "nobody-asks";
 
 /** False when nobody could say yes: neither the tool nor the policy has a rule, and nobody was asked before. */
 export function mayAsk(attempt: Attempt): boolean {
-  return attempt.asked !== undefined || specOf(attempt).confirm !== false || attempt.parts.policy.has(attempt.name);
+  return wasYes(attempt) || specOf(attempt).confirm !== false || attempt.parts.policy.has(attempt.name);
+}
+
+/** A rule that has said yes is not asked again: by then it may say something else. */
+function wasYes({ asked, task, callId }: Attempt): boolean {
+  return asked !== undefined || task.entry.needsHuman.has(callId);
 }
 
 export async function confirmReason(attempt: Attempt): Promise<ConfirmReason> {
   const { confirm } = specOf(attempt);
-  if (attempt.asked !== undefined) return "asked-before";
+  if (wasYes(attempt)) return "asked-before";
   if (confirm === true) return "confirm";
   if (confirm !== false && (await saysYes(attempt, confirm))) return "confirm-predicate";
   const rule = attempt.parts.policy.get(attempt.name);

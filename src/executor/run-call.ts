@@ -4,6 +4,7 @@ import { digest } from "../crypto/digest.js";
 import { ToolUsageError } from "../errors.js";
 import { callEntry } from "../journal/journal.js";
 import type { CallEntry } from "../journal/process-state.js";
+import type { Registry } from "../tools/registry.js";
 import type { Attempt } from "./attempt.js";
 import type { ExecutorParts } from "./parts.js";
 import { compose, prepare as runPrepare } from "./pipeline.js";
@@ -16,10 +17,13 @@ export interface CallRequest {
   readonly args: unknown;
   readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Where the name is looked up, when that is only a part of the executor's registry. */
+  readonly registry?: Registry | undefined;
 }
 
 const NOT_JSON = "not JSON";
 const MAX_PLAIN_ID = 200;
+const MAX_NAME = 200;
 const HALF_PAIR = /\p{Surrogate}/u;
 
 export const performCall = compose(PERFORM);
@@ -36,8 +40,8 @@ export async function runCall(parts: ExecutorParts, scope: Scope, request: CallR
 }
 
 export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
-  // No tool has the empty name.
-  const name = isText(request.tool) ? request.tool : "";
+  // No tool has the empty name, or one as long as what models may make up.
+  const name = isText(request.tool) ? request.tool.slice(0, MAX_NAME) : "";
   const rawDigest = printOf(name, request.args, parts);
   const callId = callIdOf(scope, name, rawDigest, request.callId);
   const { task, context, outer } = scope;
@@ -56,7 +60,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     // A misused call id belongs to another call's entry: the refusal gets one of its own.
     id: idOf(call.misuse === undefined ? [...task.id, callId] : [...task.id, callId, rawDigest]),
     signal,
-    spec: parts.registry.get(name),
+    spec: (request.registry ?? parts.registry).get(name),
     call: call.entry,
     runNested: (self, nested) => runCall(parts, { task, context, outer: self }, nested),
     asked: undefined,

@@ -45,9 +45,12 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
   };
 }
 
-/** The same for every retry and re-run of one call, another for every other call or edit. */
-function idempotencyKey({ context, task, name, callId, arguments: args, rawDigest }: Attempt): string {
+/**
+ * The same for every retry and re-run of one call, another for every other call or edit. The run is in the task run's id; the
+ * run id of a re-run may be another one (a caller may name each invocation), so it is not added.
+ */
+function idempotencyKey({ task, name, callId, arguments: args, rawDigest }: Attempt): string {
   // What a schema made that is not JSON stands for what it was made of.
   const ran = isJson(args) ? args : ["raw", rawDigest];
-  return digest("agent-adapter/idempotency/v1", [context.runId, task.id, name, callId, ran]);
+  return digest("agent-adapter/idempotency/v1", [task.id, name, callId, ran]);
 }

@@ -31,6 +31,8 @@ export interface CallEntry {
 export interface TaskEntry {
   readonly calls: Map<string, CallEntry>;
   readonly asks: Asks;
+  /** Ids of calls whose rule said yes: it is not asked again, not even for a call that waits behind another. */
+  readonly needsHuman: Set<string>;
   /** Used answers by binding. */
   readonly marks: Map<string, Mark>;
   /** Digests of plain resume values that were refused. */
@@ -84,6 +86,7 @@ function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
   return {
     calls,
     asks: new Asks(),
+    needsHuman: new Set(),
     marks: new Map(),
     refused: new Set(),
     opened: new Set(),

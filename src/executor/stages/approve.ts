@@ -1,6 +1,6 @@
 // Ask the port until there is a decision that can be used, or stop: pause, expire, refuse. Uses nothing up.
 
-import { askRecord, type AskRecord } from "../../approvals/ask.js";
+import { askRecord, NOT_SHOWN, type AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
 import type { PreviousAttempt } from "../../approvals/request.js";
 import { transition, type CallAction, type CallState } from "../../approvals/transitions.js";
@@ -17,9 +17,6 @@ import { groupSettled } from "../../journal/task-run.js";
 import { announceApproval } from "../../hooks/dispatch.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { hookCall } from "../hook-call.js";
-
-/** The position of an ask that was decided without a pause. */
-const NOT_SHOWN = -1;
 
 export function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   return attempt.needsHuman ? askFirst(attempt, next) : next();
@@ -145,7 +142,7 @@ function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): AskReco
     supersedes: because.supersedes ?? null,
     previousAttempt: because.previousAttempt ?? null,
   } as const;
-  return askRecord({ request, rawDigest: attempt.rawDigest, askedAt: now, source: port.source }, NOT_SHOWN);
+  return askRecord({ request, rawDigest: attempt.rawDigest, askedAt: now, source: port.source });
 }
 
 /** The schema's fixed-point check has seen that they are JSON. */

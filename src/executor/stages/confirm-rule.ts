@@ -11,6 +11,7 @@ async function evaluate(attempt: Attempt): Promise<void> {
   const spec = specOf(attempt);
   const { asked, parts } = attempt;
   attempt.needsHuman = (await confirmReason(attempt)) !== "nobody-asks";
+  if (attempt.needsHuman) attempt.task.entry.needsHuman.add(attempt.callId);
   const fresh = asked === undefined || asked.request.definitionDigest !== spec.definitionDigest;
   // What the reviewer sees must be what runs: a schema that would change it again is refused before anybody is asked.
   if (attempt.needsHuman && fresh) await spec.assertFixedPoint(attempt.arguments, parts.limits);

@@ -4,7 +4,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { messageContent, withFirstLine } from "./message-content.js";
 import { readOutput } from "./tool-output.js";
-import { isAgentAdapterError, ToolArgsInvalid, ToolError, ToolUsageError, type JsonObject } from "../../index.js";
+import { isAgentAdapterError, ToolError, ToolUsageError, type JsonObject } from "../../index.js";
 
 /** Longest tool name that is repeated in a message: names come from a model. */
 const MAX_NAME = 64;
@@ -14,7 +14,7 @@ export interface OpenCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** Answered without running anything: broken JSON, a duplicate id. */
+  /** Answered without running anything: a duplicate id. */
   readonly refusal: Error | undefined;
 }
 
@@ -44,8 +44,9 @@ export function openCallsOf(messages: readonly BaseMessage[], namespace: string)
   const broken = message.invalid_tool_calls ?? [];
   const idAt = (call: RawCall, index: number) => idOf(call) ?? `${namespace}:${index}`;
   const calls = [
-    ...valid.map((call, index) => openCall(call, idAt(call, index), undefined)),
-    ...broken.map((call, index) => openCall(call, idAt(call, valid.length + index), brokenJson())),
+    ...valid.map((call, index) => openCall(call, idAt(call, index))),
+    // Never an object: what a provider could not parse must not run by being parsed here.
+    ...broken.map((call, index) => openCall({ ...call, args: String(call.args) }, idAt(call, valid.length + index))),
   ];
   const anyMissing = [...valid, ...broken].some((call) => idOf(call) === undefined);
   return {
@@ -56,7 +57,7 @@ export function openCallsOf(messages: readonly BaseMessage[], namespace: string)
 
 /** One call that a host hands over by itself. */
 export function singleCall(call: RawCall, namespace: string): OpenCall {
-  return openCall(call, idOf(call) ?? `${namespace}:0`, undefined);
+  return openCall(call, idOf(call) ?? `${namespace}:0`);
 }
 
 /** How results are shown to the model. */
@@ -102,12 +103,8 @@ export function errorMessage(call: OpenCall, error: unknown): ToolMessage {
   });
 }
 
-function openCall(call: RawCall, id: string, refusal: Error | undefined): OpenCall {
-  return { id, name: typeof call.name === "string" ? call.name : "", args: call.args, refusal };
-}
-
-function brokenJson(): ToolArgsInvalid {
-  return new ToolArgsInvalid("the arguments of this call are not valid JSON");
+function openCall(call: RawCall, id: string): OpenCall {
+  return { id, name: typeof call.name === "string" ? call.name : "", args: call.args, refusal: undefined };
 }
 
 function refuseDuplicates(calls: readonly OpenCall[]): OpenCall[] {

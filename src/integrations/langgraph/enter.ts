@@ -49,7 +49,9 @@ function recall(task: GraphTask, rows: TaskRows): void {
   const { value } = rows.interrupt;
   const fields: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
   if (fields["type"] === APPROVAL_TYPE) {
-    entry.asks.remember(task.openShown(fields));
+    const ask = task.openShown(fields);
+    entry.asks.remember(ask);
+    for (const callId of ask.waiting) entry.needsHuman.add(callId);
     return;
   }
   task.foreign = true;

@@ -4,7 +4,6 @@
 import { ApprovalAlreadyDecided, FlowError, ToolUsageError } from "../../index.js";
 import {
   APPROVAL_TYPE,
-  askRecord,
   groupSettled,
   isClaimed,
   openAsk,
@@ -107,7 +106,12 @@ export class GraphTask implements TaskHost {
     }
     // A brand-new ask never looks at a value that came before it was shown.
     this.pregel.answers.dropPlain();
-    const shown = askRecord(ask, this.position);
+    const waiting = [...this.entry.needsHuman].filter((callId) => this.entry.asks.of(callId) === undefined);
+    const shown = {
+      ...ask,
+      position: this.position,
+      waiting: waiting.filter((callId) => callId !== ask.request.callId),
+    };
     this.entry.asks.remember(shown);
     this.take(this.shownAs(shown), () => false);
     throw new FlowError("internal: LangGraph had an answer for a request that was never shown; nothing was run");

@@ -15,6 +15,7 @@ import {
   fieldsOf,
   isSigned,
   KeyRing,
+  openAsk,
   parseAnswer,
   signAnswer,
   systemClock,
@@ -75,7 +76,8 @@ export class LangGraphApproval implements ApprovalPort {
   }
 
   /**
-   * Sign a decision about exactly the request of this interrupt.
+   * Sign a decision about exactly the request of this interrupt. Where the sealed state is at hand, with its key, it must hold
+   * the same request.
    *
    * @throws ToolUsageError when it is not an approval pause, its request does not match its binding, or the decision was not
    * made by `approve()` or `deny()`
@@ -83,6 +85,7 @@ export class LangGraphApproval implements ApprovalPort {
    */
   resumeValue(interrupt: PendingInterrupt, decision: ApprovalDecision): Answer {
     const { binding, request } = toReviewRequest(interrupt);
+    this.#checkSealed(interrupt.value, { binding, request });
     const fields = fieldsOf(decision);
     if (fields.approved && fields.editedArgs !== undefined) this.#checkEdit(request.tool, fields.editedArgs);
     const signedAt = this.#now();
@@ -136,6 +139,18 @@ export class LangGraphApproval implements ApprovalPort {
     };
   }
 
+  /** A request that was replaced together with its binding: the seal still says what was asked. */
+  #checkSealed(value: unknown, { binding, request }: Shown): void {
+    const sealed = typeof value === "object" && value !== null && "aa_state" in value ? value.aa_state : undefined;
+    if (typeof sealed !== "string") return;
+    const keyId = sealed.split(".")[1] ?? "";
+    const rings = [this.#host?.keys, this.keys, KeyRing.forProcess()];
+    const ring = rings.find((candidate) => candidate?.has(keyId));
+    if (ring !== undefined && !isSealedAsk(ring, sealed, { binding, request })) {
+      throw new ToolUsageError("the request shown is not the one that was asked: its sealed state says another");
+    }
+  }
+
   #editFits(tool: string, edited: unknown): boolean {
     try {
       this.#checkEdit(tool, edited);
@@ -160,5 +175,13 @@ export class LangGraphApproval implements ApprovalPort {
 
   #now(): number {
     return (this.#host?.clock ?? systemClock).now();
+  }
+}
+
+function isSealedAsk(ring: KeyRing, sealed: string, { binding, request }: Shown): boolean {
+  try {
+    return openAsk(ring, request.taskRun, sealed).binding === binding;
+  } catch {
+    return false;
   }
 }

@@ -98,17 +98,13 @@ class RegistryToolNode extends ToolNode {
   async #answer(calls: readonly OpenCall[], { scope }: NodeRun): Promise<ToolMessage[]> {
     const { executor, concurrency, style } = this.#settings;
     const runnable = calls.filter((call) => call.refusal === undefined);
-    const requests = runnable.map((call) => ({ tool: this.#toolOf(call), args: call.args, callId: call.id }));
+    const registry = this.#registry;
+    const requests = runnable.map((call) => ({ tool: call.name, args: call.args, callId: call.id, registry }));
     const outcomes = await runBatch(partsOf(executor), scope, requests, { concurrency, signal: scope.context.signal });
     const failure = hiddenFailure(outcomes);
     if (failure !== undefined) throw failure.reason;
     const byCall = new Map(runnable.map((call, index) => [call, outcomes[index]]));
     return calls.map((call) => messageFor(call, byCall.get(call), style));
-  }
-
-  /** A node for a part of the executor's registry runs only that part; no tool has the empty name. */
-  #toolOf(call: OpenCall): string {
-    return this.#registry.has(call.name) ? call.name : "";
   }
 }
 

@@ -13,17 +13,16 @@ import { mark, record, request, RING, TASK_RUN } from "./requests.js";
 const full = { previousAttempt: { outcome: "unknown", claimedAt: 5 }, supersedes: "s", expiresAt: 9 } as const;
 
 describe("A2: the ask record", () => {
-  it("has the binding of its request and keeps it when it moves to another position", () => {
+  it("has the binding of its request, and no position until it is shown", () => {
     const first = record();
     expect(first.binding).toBe(bindingOf(first.request));
-    const moved = askRecord(first, 3);
-    expect(moved).toEqual({ ...first, position: 3 });
+    expect(askRecord(first)).toEqual({ ...first, position: -1, waiting: [] });
   });
 
   it.each([
     ["first", record()],
     ["with everything set", record(full)],
-    ["never shown", askRecord(record(), -1)],
+    ["never shown", askRecord(record())],
     ["of a store", { ...record(), source: "port" as const }],
   ])("J3/ask-record: opens as it was sealed: %s", (_what, ask) => {
     expect(openAsk(RING, TASK_RUN, sealAsk(RING, TASK_RUN, ask))).toEqual(ask);

@@ -33,7 +33,8 @@ export function request(changes: Partial<ApprovalRequest> = {}): ApprovalRequest
 }
 
 export function record(changes: Partial<ApprovalRequest> = {}): AskRecord {
-  return askRecord({ request: request(changes), rawDigest: "a".repeat(64), askedAt: 1000, source: "resume" }, 0);
+  const ask = { request: request(changes), rawDigest: "a".repeat(64), askedAt: 1000, source: "resume" } as const;
+  return { ...askRecord(ask), position: 0 };
 }
 
 export function mark(changes: Partial<Mark> = {}): Mark {

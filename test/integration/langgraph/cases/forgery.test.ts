@@ -90,7 +90,7 @@ describe("a stored request that was edited (B21)", () => {
         expect(ran).toEqual(["send 1"]);
       });
 
-      it(`B21, A2: ${field} and the binding edited together: what is signed then is refused by the node${restart ? ", after a restart" : ""}`, async () => {
+      it(`B21, A2: ${field} and the binding edited together: refused by resumeValue, and what is signed then by the node${restart ? ", after a restart" : ""}`, async () => {
         const { ran, saver, stand, pending } = await paused();
         editInterrupts(saver, (shown) => {
           const request = { ...(shown["request"] as object), [field]: value };
@@ -99,6 +99,9 @@ describe("a stored request that was edited (B21)", () => {
         if (restart) forgetProcess();
         const edited = one(await stand.pending());
         expect(edited.value.binding).not.toBe(pending.value.binding);
+        // Where the seal is at hand, nobody signs it; where the reviewer's channel dropped the seal, the node refuses it.
+        const refused = thrownBy(() => stand.port.resumeValue(edited, approve()));
+        expect(isAgentAdapterError(refused, "ToolUsageError")).toBe(true);
         const error = await failure(stand.rebuild().resume({ [pending.id]: signAnyway(edited) }));
         expect(isInvalidAnswer(error)).toBe(true);
         expect(ran).toEqual([]);
@@ -114,7 +117,8 @@ describe("a stored request that was edited (B21)", () => {
   /** A reviewer who was deceived signs what is shown; a version that is none cannot be signed at all. */
   function signAnyway(edited: Pending): unknown {
     if (edited.value.request.v !== 1) return { approved: true };
-    return new LangGraphApproval({ key: KEY }).resumeValue(edited, approve());
+    const { aa_state: _seal, ...value } = edited.value;
+    return new LangGraphApproval({ key: KEY }).resumeValue({ id: edited.id, value }, approve());
   }
 
   it("B21, A2: a binding edited alone cannot be signed", async () => {
