@@ -103,5 +103,5 @@ describe("A4/use-records: how long a use is remembered", () => {
     // Once they have expired there is room again.
     expect(takeClaim("new", FAR * 2, FAR + CLOCK_SKEW_MS + 1)).toBeDefined();
     expect(processState().claims.size).toBe(1);
-  });
+  }, 30_000);
 });

@@ -7,7 +7,7 @@ import { isAgentAdapterError, ToolFailed, ToolUsageError } from "../../../src/er
 import { callEntry, joinRunning, runOnce } from "../../../src/journal/journal.js";
 import type { Outcome } from "../../../src/journal/outcome.js";
 import { processState, taskEntry, type CallEntry, type TaskEntry } from "../../../src/journal/process-state.js";
-import { groupSettled, plainHost, rememberAsk, TaskRun, type TaskHost } from "../../../src/journal/task-run.js";
+import { groupSettled, plainHost, TaskRun, type TaskHost } from "../../../src/journal/task-run.js";
 import { mark, record } from "../approvals/requests.js";
 import { forgetProcess } from "../../support/process.js";
 
@@ -94,7 +94,7 @@ describe("callEntry", () => {
 
   it("A6: also when all that is left of the call is its ask", () => {
     const entry = taskEntry("t2", 0);
-    rememberAsk(entry, record({ callId: "c9" }));
+    entry.asks.remember(record({ callId: "c9" }));
     expect(() => callEntry(entry, "c9", "other")).toThrow(ToolUsageError);
     expect(callEntry(entry, "c9", record().rawDigest).outcome).toBeUndefined();
   });
@@ -255,11 +255,11 @@ describe("task runs", () => {
   it("the newest ask of a call is the one remembered last; remembering it again moves it to the end, once", () => {
     const s = setting();
     const [one, two, other] = [record(), record({ generation: 1 }), record({ callId: "other" })];
-    for (const ask of [one, two, other]) rememberAsk(s.entry, ask);
+    for (const ask of [one, two, other]) s.entry.asks.remember(ask);
     expect(s.task().askOf("call")).toBe(two);
-    rememberAsk(s.entry, one);
+    s.entry.asks.remember(one);
     expect(s.task().askOf("call")).toBe(one);
-    expect(s.entry.asks).toEqual([two, other, one]);
+    expect([s.entry.asks.newest, s.entry.asks.size, s.entry.asks.bound(two.binding)]).toEqual([one, 3, two]);
     expect(s.task().askOf("none")).toBeUndefined();
   });
 

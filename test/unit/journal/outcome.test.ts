@@ -47,7 +47,7 @@ describe("J2: results", () => {
   it("every JSON value comes back as it is", () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(again(ok(value))).toEqual(value);
+        expect(again(ok(value))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
   });

@@ -230,6 +230,27 @@ describe("several answers at once", () => {
     expect(rig.ran).toHaveLength(2);
   });
 
+  it("A6, L2: an answer by id to one task makes a leftover plain value count for nothing in the other", async () => {
+    const rig = new Rig({ graph: twoNodes });
+    const { asks } = await rig.start(["a1"]);
+    const [x, y] = asks;
+    if (x === undefined || y === undefined) throw new Error("two asks");
+    // The refusal of the plain value could not be written down, so nobody remembers it.
+    const { saver } = rig;
+    const putWrites = saver.putWrites.bind(saver);
+    saver.putWrites = (config, writes, taskId) =>
+      writes.some(([channel]) => channel === "aa:null")
+        ? Promise.reject(new Error("the database is down"))
+        : putWrites(config, writes, taskId);
+    expect((await rig.plain("yes")).error).toBeDefined();
+    saver.putWrites = putWrites;
+    const left = only(await rig.newProcess().byId(x, rig.answer(x)));
+    expect(left.value.binding).toBe(y.value.binding);
+    expect(rig.ran).toHaveLength(1);
+    expect(ended(await rig.byId(y, rig.answer(y)))).toBe("done");
+    expect(rig.ran).toHaveLength(2);
+  });
+
   it("A6: one plain value for two requests: the one it was signed for uses it, the other refuses it and stays answerable", async () => {
     const rig = new Rig({ graph: twoNodes });
     const { asks } = await rig.start(["a1"]);

@@ -197,6 +197,25 @@ describe("answered: the claim", () => {
     },
   );
 
+  it("A6: ... also when its own answer has expired meanwhile: a used request is not superseded", async () => {
+    const gate = deferred();
+    let visits = Number.NaN;
+    const beforeTool = async () => {
+      visits += 1;
+      if (visits === 1) await gate.promise;
+    };
+    const rig = new Rig({ hooks: [{ beforeTool }], answerTtlMs: 1000 });
+    const ask = await rig.asked();
+    visits = 0;
+    const slow = rig.byId(ask, rig.answer(ask, approve({ by: "slow" })));
+    await until(() => visits === 1);
+    expect(ended(await rig.byId(ask, rig.answer(ask)))).toBe("done");
+    rig.clock.advance(1001);
+    gate.resolve("");
+    expect(ended(await slow)).toBe("ApprovalAlreadyDecided");
+    expect(rig.ran).toEqual(["a1"]);
+  });
+
   it("A6, A5: the same answer twice in another shape of the app (redeployed in between) is one use", async () => {
     const rig = new Rig();
     const ask = await rig.asked(["a1", "a2"]);
@@ -370,6 +389,18 @@ describe.each(PROCESSES)("a fresh answer to a request that was used is ApprovalA
     const ran = [...rig.ran];
     expect(ended(await next(rig).byId(ask, answer, { checkpointId }))).toBe("ApprovalAlreadyDecided");
     expect(ended(await next(rig).byId(ask, rig.answer(ask, deny()), { checkpointId }))).toBe("ApprovalAlreadyDecided");
+    expect(rig.ran).toEqual(ran);
+  });
+
+  it("A6: the task has finished, and the replay brings no answer of its own: no call of it runs, plain ones neither", async () => {
+    const rig = new Rig();
+    const elsewhere = await rig.asked(["a1"], { thread: "u" });
+    const ask = await rig.asked(["p1", "a1"]);
+    const checkpointId = await rig.checkpointId();
+    expect(ended(await rig.byId(ask, rig.answer(ask)))).toBe("done");
+    const ran = [...rig.ran];
+    const replayed = await next(rig).byId(elsewhere, rig.answer(elsewhere), { checkpointId });
+    expect(ended(replayed)).toBe("ApprovalAlreadyDecided");
     expect(rig.ran).toEqual(ran);
   });
 
