@@ -72,10 +72,12 @@ const CREATING: Readonly<Record<string, CaseBody<ApprovalStore>>> = {
 
   "what is not a request is refused, and nothing is kept": async ({ store }) => {
     const { tool: _, ...partial } = sampleRequest();
-    // A version 2 and a half surrogate are values the type does not allow, which is the point.
     const wrong: unknown[] = [{ ...sampleRequest(), v: 2 }, { ...sampleRequest(), more: 1 }, partial, null, "text"];
     wrong.push(sampleRequest({ description: "\uD800" }), sampleRequest({ arguments: { n: Number.NaN } }));
-    for (const request of wrong) await refuses("ToolUsageError", store.create(request as never), "a wrong request");
+    for (const request of wrong) {
+      // What the type forbids is what a store must refuse.
+      await refuses("ToolUsageError", store.create(request as never), "a wrong request");
+    }
     same(await store.list(), [], "what is kept");
   },
 

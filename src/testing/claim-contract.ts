@@ -80,8 +80,8 @@ const CLAIMS: Readonly<Record<string, CaseBody<ClaimStore>>> = {
   },
 
   "what cannot be a token or a time is refused, and claims nothing": async ({ store }) => {
-    // Callers without types may pass anything.
     for (const token of ["", undefined, null, 1]) {
+      // Callers without types may pass anything.
       await refuses("ToolUsageError", store.claim("binding", token as string, SOON), "no token");
     }
     for (const until of [Number.NaN, Number.POSITIVE_INFINITY, 0.5]) {
