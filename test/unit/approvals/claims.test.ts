@@ -15,14 +15,14 @@ const NOW = 1_000_000;
 const FAR = 2_000_000;
 
 describe("A5/process: the claim of an answer", () => {
-  it("C1: is taken once, in one synchronous step", () => {
+  it("is taken once, in one synchronous step (invariant C1)", () => {
     const token = takeClaim("b", FAR, NOW);
     expect(token).toMatch(/./);
     for (let i = 0; i < 10; i += 1) expect(takeClaim("b", FAR, NOW)).toBeUndefined();
     expect(isClaimed("b")).toBe(true);
   });
 
-  it("C1: of many that arrive at once one gets it, whatever they await before", async () => {
+  it("of many that arrive at once one gets it, whatever they await before (invariant C1)", async () => {
     const tokens = await Promise.all(
       Array.from({ length: 100 }, async (_one, index) => {
         for (let i = 0; i < index % 7; i += 1) await Promise.resolve();
@@ -39,7 +39,7 @@ describe("A5/process: the claim of an answer", () => {
     expect(isClaimed("constructor")).toBe(false);
   });
 
-  it("C2: an interrupted one goes on under the same token, for one caller", () => {
+  it("an interrupted one goes on under the same token, for one caller (invariant C2)", () => {
     const token = takeClaim("b", FAR, NOW);
     letClaimBeRetried("b");
     expect(isClaimed("b")).toBe(false);
@@ -51,7 +51,7 @@ describe("A5/process: the claim of an answer", () => {
     expect(takeClaim("b", FAR, NOW)).toBeUndefined();
   });
 
-  it("C2: what nobody claimed cannot be let go", () => {
+  it("what nobody claimed cannot be let go (invariant C2)", () => {
     letClaimBeRetried("b");
     expect(processState().claims.size).toBe(0);
     expect(isClaimed("b")).toBe(false);
@@ -72,7 +72,7 @@ function fill(count: number, guardUntil: number): void {
 }
 
 describe("A4/use-records: how long a use is remembered", () => {
-  it("C3: to the last millisecond in which a clock elsewhere may think the answer good", () => {
+  it("to the last millisecond in which a clock elsewhere may think the answer good (invariant C3)", () => {
     takeClaim("b", NOW, NOW);
     fill(20_000, 0);
     takeClaim("x", FAR, NOW + CLOCK_SKEW_MS);
@@ -83,7 +83,7 @@ describe("A4/use-records: how long a use is remembered", () => {
     expect(processState().claims.has("b")).toBe(false);
   });
 
-  it("C3: uses that may still be needed are never dropped to make room", () => {
+  it("uses that may still be needed are never dropped to make room (invariant C3)", () => {
     fill(30_000, FAR);
     fill(5, FAR);
     takeClaim("b", FAR, NOW);
@@ -91,7 +91,7 @@ describe("A4/use-records: how long a use is remembered", () => {
     expect(isClaimed("old 0")).toBe(true);
   });
 
-  it("C3: at the cap a new answer is refused, an old one stays used, and what was claimed here can be retried", () => {
+  it("at the cap a new answer is refused, an old one stays used, and what was claimed here can be retried (invariant C3)", () => {
     takeClaim("mine", FAR, NOW);
     fill(MAX_CLAIMS - 1, FAR);
     expect(processState().claims.size).toBe(MAX_CLAIMS);

@@ -256,13 +256,13 @@ describe("A6: the table as a whole", () => {
     expect(pairs).toHaveLength(ROWS.flatMap(({ from }) => from).length);
   });
 
-  it("T1: an unknown pair is a defect of ours, says which, and runs nothing", () => {
+  it("an unknown pair is a defect of ours, says which, and runs nothing (invariant T1)", () => {
     const refused = () => transition("none", "claim-won");
     expect(refused).toThrow(ToolUsageError);
     for (const word of ["none", "claim-won", "nothing was run"]) expect(refused).toThrow(word);
   });
 
-  it("T2: only `answered` + `claim-won` runs the tool", () => {
+  it("only `answered` + `claim-won` runs the tool (invariant T2)", () => {
     expect(pairs.filter(([, , { action }]) => action === "run")).toEqual([
       ["answered", "claim-won", { to: "running", action: "run" }],
     ]);
@@ -270,7 +270,7 @@ describe("A6: the table as a whole", () => {
     expect(running.map(([from, event]) => `${from} ${event}`)).toEqual(["answered claim-won", "answered claim-lost"]);
   });
 
-  it("T3: what is over leads nowhere but to another task run", () => {
+  it("what is over leads nowhere but to another task run (invariant T3)", () => {
     for (const over of ["done", "failed", "denied", "expired"] as const) {
       const reached = pairs.filter(([from, event]) => from === over && event !== "other-task-run");
       expect(reached.map(([, , { to }]) => to)).toEqual(reached.map(() => over));

@@ -101,7 +101,7 @@ describe("callEntry", () => {
 });
 
 describe("E11/process: one running instance", () => {
-  it("J1: is registered in the same turn", async () => {
+  it("is registered in the same turn (invariant J1)", async () => {
     const s = setting();
     const gate = held();
     const run = runOnce(options(s, s.task()), gate.body);
@@ -112,7 +112,7 @@ describe("E11/process: one running instance", () => {
     expect(s.call.running).toBeUndefined();
   });
 
-  it("J2: the outcome is there before anybody who waits goes on", async () => {
+  it("the outcome is there before anybody who waits goes on (invariant J2)", async () => {
     const s = setting();
     const gate = held();
     const run = runOnce(options(s, s.task()), gate.body);

@@ -31,7 +31,7 @@ function taskRun(entry: TaskEntry): TaskRun {
 }
 
 describe("J1/count-time: the journal of a process", () => {
-  it("P2: is 10 000 task runs, 24 hours, 64 MiB", () => {
+  it("is 10 000 task runs, 24 hours, 64 MiB (invariant P2)", () => {
     expect(JOURNAL_LIMITS).toEqual({ tasks: 10_000, ageMs: 86_400_000, bytes: 67_108_864 });
   });
 
@@ -42,7 +42,7 @@ describe("J1/count-time: the journal of a process", () => {
     expect(taskEntry("__proto__", 1)).not.toBe(taskEntry("constructor", 1));
   });
 
-  it("P2: by count: the one touched longest ago goes first", () => {
+  it("by count: the one touched longest ago goes first (invariant P2)", () => {
     fill(MAX_TASKS);
     expect(processState().tasks.size).toBe(MAX_TASKS);
     taskEntry("fill 0", 0);
@@ -51,7 +51,7 @@ describe("J1/count-time: the journal of a process", () => {
     expect([known("fill 0"), known("fill 1"), known("fill 2"), known("new")]).toEqual([true, false, true, true]);
   });
 
-  it("P2: by age: a day after it was last touched, not a millisecond earlier", () => {
+  it("by age: a day after it was last touched, not a millisecond earlier (invariant P2)", () => {
     taskEntry("old", 0);
     taskEntry("later", 1);
     taskEntry("now", MAX_AGE);
@@ -60,7 +60,7 @@ describe("J1/count-time: the journal of a process", () => {
     expect([known("old"), known("later")]).toEqual([false, true]);
   });
 
-  it("P1: an entry with an attempt in it stays, however old and however many there are", async () => {
+  it("an entry with an attempt in it stays, however old and however many there are (invariant P1)", async () => {
     const entry = taskEntry("used", 0);
     await taskRun(entry).attempt(() => {
       fill(MAX_TASKS + 10, MAX_AGE * 3);
@@ -72,13 +72,13 @@ describe("J1/count-time: the journal of a process", () => {
     expect(known("used")).toBe(false);
   });
 
-  it("P1: an attempt that fails leaves its entry, too", async () => {
+  it("an attempt that fails leaves its entry, too (invariant P1)", async () => {
     const entry = taskEntry("used", 0);
     await expect(taskRun(entry).attempt(() => Promise.reject(new Error("x")))).rejects.toThrow("x");
     expect(entry.attempts).toBe(0);
   });
 
-  it("P1: an entry whose call is still running stays, also when the attempt around it has gone", async () => {
+  it("an entry whose call is still running stays, also when the attempt around it has gone (invariant P1)", async () => {
     const entry = taskEntry("used", 0);
     let finish: (value: string) => void = () => undefined;
     const body = () => new Promise<string>((resolve) => (finish = resolve));
@@ -101,7 +101,7 @@ describe("J1/count-time: the journal of a process", () => {
     expect(known("used")).toBe(false);
   });
 
-  it("P1: whoever asks for an entry gets one that the next caller finds, also when all others are in use", () => {
+  it("whoever asks for an entry gets one that the next caller finds, also when all others are in use (invariant P1)", () => {
     for (let i = 0; i < MAX_TASKS; i += 1) taskEntry(`used ${i}`, 0).attempts = 1;
     const entry = taskEntry("new", 0);
     expect(taskEntry("new", 0)).toBe(entry);
@@ -117,7 +117,7 @@ describe("J1/count-time: the journal of a process", () => {
 });
 
 describe("J1/bytes: the journal of a process", () => {
-  it("P2: over 64 MiB the oldest go until it fits", () => {
+  it("over 64 MiB the oldest go until it fits (invariant P2)", () => {
     const half = MAX_BYTES / 2;
     addBytes(taskEntry("a", 0), half);
     addBytes(taskEntry("b", 0), half);
