@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Pool } from "pg";
+import type { Client, Pool } from "pg";
 
 const pg = loadPg();
 
@@ -111,6 +111,14 @@ function loadPg(): typeof import("pg") {
     if (module !== undefined) module.exports = found.default;
   }
   return require("pg");
+}
+
+/** One connection that nobody else uses; losing it is no event. */
+export async function clientOf(url: string): Promise<Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  return client;
 }
 
 function binaries(): string | undefined {

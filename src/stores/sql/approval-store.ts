@@ -25,6 +25,9 @@ import type { SqlClient, SqlRow, SqlValue } from "./sql-client.js";
 import { keyOf } from "./text.js";
 import { waitUntilDecided, type DecisionNews, type WaitOptions } from "./wait.js";
 
+// Not plainly `status = $2`: a planner that believes a status to be rare would go through all of its records for one id.
+const IN_STATUS = "(status = $2) IS TRUE";
+
 export interface SqlApprovalStoreOptions {
   readonly clock?: Clock | undefined;
   /** Who tells about decisions; without it `waitForDecision` looks now and then. */
@@ -147,7 +150,7 @@ export class SqlApprovalStore implements ApprovalStore {
   async #write(before: ApprovalRecord, changed: ApprovalRecord, call: string | null): Promise<boolean> {
     const columns = Object.entries(changedColumns(changed, this.#clock.now()));
     const sets = columns.map(([name], index) => `${name} = $${index + 4}`).join(", ");
-    const update = `UPDATE ${this.#table} SET decided_under = COALESCE($3, decided_under), ${sets} WHERE id = $1 AND status = $2`;
+    const update = `UPDATE ${this.#table} SET decided_under = COALESCE($3, decided_under), ${sets} WHERE id = $1 AND ${IN_STATUS}`;
     const written = await this.#client.query(this.#client.dialect.announced(update), [
       before.id,
       before.status,

@@ -54,7 +54,6 @@ export async function prune(client: SqlClient, now: number, options: PruneOption
     ),
     claims: await before({ table: "claims", key: "binding_key", column: "guard_until" }, now - CLOCK_SKEW_MS),
     ledger: await before({ table: "ledger", key: "id_key", column: "started_at" }, now - keepLedgerMs),
-    // Gone from its end on, not after it.
     results: await before({ table: "results", key: "result_key", column: "expires_at" }, now),
   };
 }
