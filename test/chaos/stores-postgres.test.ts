@@ -56,9 +56,9 @@ function cutter(seed: number) {
   const pool = poolOf(server().url, 1);
   const random = seeded(seed);
   let cuts = 0;
-  let isOver = false;
+  const over = new AbortController();
   const done = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { rows } = await pool.query<{ cut: boolean }>(
         `SELECT pg_terminate_backend(pid) AS cut FROM pg_stat_activity
          WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY md5(pid::text || $1) LIMIT 1`,
@@ -70,7 +70,7 @@ function cutter(seed: number) {
     await pool.end();
   })();
   return async () => {
-    isOver = true;
+    over.abort();
     await done;
     return cuts;
   };

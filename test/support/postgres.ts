@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client, Pool } from "pg";
+import type * as Pg from "pg";
 
 const pg = loadPg();
 
@@ -92,7 +92,7 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
 }
 
 /** A pool whose lost idle connections are no event: the tests cut them on purpose. */
-export function poolOf(url: string, max = 4): Pool {
+export function poolOf(url: string, max = 4): Pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max });
   pool.on("error", () => undefined);
   return pool;
@@ -102,7 +102,7 @@ export function poolOf(url: string, max = 4): Pool {
  * Vitest gives its workers the condition "import", under which the `require("pg-pool")` inside `pg` finds the ES module of that
  * package, and not the class that it wants.
  */
-function loadPg(): typeof import("pg") {
+function loadPg(): typeof Pg {
   const require = createRequire(import.meta.url);
   const path = createRequire(require.resolve("pg")).resolve("pg-pool");
   if (path.endsWith(".mjs")) {
@@ -114,7 +114,7 @@ function loadPg(): typeof import("pg") {
 }
 
 /** One connection that nobody else uses; losing it is no event. */
-export async function clientOf(url: string): Promise<Client> {
+export async function clientOf(url: string): Promise<Pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);
   await client.connect();

@@ -83,7 +83,13 @@ export async function keepsHostileValues({ approvals, claims, cache, ledger }: S
   // NUL in everything that a request says.
   const odd: ApprovalRequest = {
     ...request(1),
-    ...{ runId: NUL, threadId: NUL, callId: NUL, tool: NUL, description: NUL, requestedBy: NUL, taskRun: [NUL] },
+    runId: NUL,
+    threadId: NUL,
+    callId: NUL,
+    tool: NUL,
+    description: NUL,
+    requestedBy: NUL,
+    taskRun: [NUL],
     arguments: { [NUL]: NUL, own: JSON.parse('{"__proto__":{"admin":true}}') as ApprovalRequest["arguments"] },
   };
   const { id } = await approvals.create(odd);
@@ -147,8 +153,8 @@ export async function usesIndexes(explain: (text: string) => Promise<string>, ta
   ];
   for (const [text, index] of expected) {
     const plan = await explain(text);
-    expect(plan, text).toMatch(index);
-    expect(plan, text).not.toMatch(/SCAN|Seq Scan/);
+    expect(`${text}\n${plan}`).toMatch(index);
+    expect(`${text}\n${plan}`).not.toMatch(/SCAN|Seq Scan/);
   }
 }
 

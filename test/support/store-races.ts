@@ -1,6 +1,6 @@
 // Races of OS processes about the same records, and the judgement of what they were told and what is kept.
 import { approve, deny, type ApprovalRequest } from "../../src/index.js";
-import { bindingOf, useDigest } from "../../src/spi.js";
+import { bindingOf, useDigest, type ApprovalRecord } from "../../src/spi.js";
 import type { SqlStores } from "../../src/stores/sqlite/index.js";
 import type { Team } from "./barrier.js";
 import type { Task, Told } from "./children/store-worker.js";
@@ -69,27 +69,41 @@ export interface Tally {
 /** Compare what everybody was told with what is kept. `isCalm`: nothing was cut or killed, so that everything must have happened. */
 export async function judgeApprovals(stores: SqlStores, races: readonly Race[], isCalm: boolean): Promise<Tally> {
   const tally: Tally = { records: races.length, decided: 0, used: 0, open: 0, wrong: [] };
-  for (const { n, told } of races) {
-    const record = await stores.approvals.get(bindingOf(request(n)));
-    const won = (role: Task["role"]) => told.filter((each) => each.role === role && each.outcome === "won");
-    const [decisions, uses] = [won("decide"), won("consume")];
-    const says = (sentence: string) => tally.wrong.push(`record ${n}: ${sentence}`);
-    tally.open += told.filter(({ outcome }) => outcome === "open").length;
-    for (const { error } of told) if (error !== undefined) says(error);
-    if (decisions.length > 1) says(`${decisions.length} decisions`);
-    if (uses.length > 1) says(`${uses.length} uses`);
-    if (decisions.length === 1 && record?.decidedBy !== decisions[0]?.as) says("an acknowledged decision is lost");
-    if (uses.length === 1 && record?.usedBy !== useDigest(record?.id ?? "", uses[0]?.as ?? ""))
-      says("an acknowledged use is lost");
-    if (!["pending", "approved", "denied", "used"].includes(record?.status ?? "none")) says(`it is ${record?.status}`);
-    if (record?.status === "used" && (record.decision === null || record.usedAt === null))
-      says("a use without a decision");
-    if (isCalm && (decisions.length !== 1 || uses.length !== 1))
-      says(`${decisions.length} decisions, ${uses.length} uses`);
+  for (const race of races) {
+    const record = await stores.approvals.get(bindingOf(request(race.n)));
+    const wrong =
+      record === undefined ? ["it is gone"] : [...wrongWith(race, record), ...(isCalm ? missingIn(race) : [])];
+    tally.wrong.push(...wrong.map((sentence) => `record ${race.n}: ${sentence}`));
+    tally.open += race.told.filter(({ outcome }) => outcome === "open").length;
     tally.decided += record?.decision === null ? 0 : 1;
     tally.used += record?.status === "used" ? 1 : 0;
   }
   return tally;
+}
+
+function wonBy({ told }: Race, role: Task["role"]): readonly string[] {
+  return told.filter((each) => each.role === role && each.outcome === "won").map(({ as }) => as);
+}
+
+function missingIn(race: Race): string[] {
+  const [decisions, uses] = [wonBy(race, "decide").length, wonBy(race, "consume").length];
+  return decisions === 1 && uses === 1 ? [] : [`${decisions} decisions, ${uses} uses`];
+}
+
+function wrongWith(race: Race, record: ApprovalRecord): string[] {
+  const [decisions, uses] = [wonBy(race, "decide"), wonBy(race, "consume")];
+  const states = ["pending", "approved", "denied", "used"];
+  const rules: readonly (readonly [boolean, string])[] = [
+    [decisions.length <= 1, `${decisions.length} decisions`],
+    [uses.length <= 1, `${uses.length} uses`],
+    [decisions.every((by) => by === record.decidedBy), "an acknowledged decision is lost"],
+    [uses.every((token) => useDigest(record.id, token) === record.usedBy), "an acknowledged use is lost"],
+    [states.includes(record.status), `it is ${record.status}`],
+    [(record.status === "pending") === (record.decision === null), "a decision and a status that do not fit"],
+    [(record.status === "used") === (record.usedAt !== null), "a use and a status that do not fit"],
+  ];
+  const broken = rules.flatMap(([holds, sentence]) => (holds ? [] : [sentence]));
+  return [...broken, ...race.told.flatMap(({ error }) => (error === undefined ? [] : [error]))];
 }
 
 export async function judgeClaims(stores: SqlStores, races: readonly Race[], isCalm: boolean): Promise<Tally> {

@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)("PostgreSQL", () => {
     const schema = nextSchema();
     const text = readFileSync(new URL("fixtures/version-1.sql", import.meta.url), "utf8");
     await pool.query(text.replaceAll("agent_adapter_fixture_v1", schema));
-    await opensVersion1(await openPostgres(pool, { schema }));
+    await expect(opensVersion1(await openPostgres(pool, { schema }))).resolves.toBeUndefined();
   });
 
   test("W1/tables: many who open a new schema at once make its tables once", async () => {
@@ -105,11 +105,13 @@ describe.skipIf(missing !== undefined)("PostgreSQL", () => {
 
   test("A11/prune: pruning leaves what still guards or waits", async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
-    await checksPruning(await openPostgres(pool, { schema: nextSchema(), clock }), clock);
+    const stores = await openPostgres(pool, { schema: nextSchema(), clock });
+    await expect(checksPruning(stores, clock)).resolves.toBeUndefined();
   });
 
   test("A11/postgres, B25, B48, B51: hostile values come back unchanged or are refused before anything is written", async () => {
-    await keepsHostileValues(await openPostgres(pool, { schema: nextSchema(), ledger: { arguments: true } }));
+    const stores = await openPostgres(pool, { schema: nextSchema(), ledger: { arguments: true } });
+    await expect(keepsHostileValues(stores)).resolves.toBeUndefined();
   });
 
   test("A11/postgres: list by status, run and thread, consume, claim and prune use indexes", async () => {
@@ -123,15 +125,16 @@ describe.skipIf(missing !== undefined)("PostgreSQL", () => {
       INSERT INTO "${schema}".ledger (id_key, run_key, tool_key, names, status, attempts, duration_ms, cost, started_at, ends)
         SELECT md5(n::text), 'run' || n % 500, 'pay', '{}', 'ok', 1, 1, 1, n, '' FROM generate_series(1, 5000) n`);
     for (const table of ["approvals", "claims", "ledger"]) await pool.query(`ANALYZE "${schema}".${table}`);
-    await usesIndexes(async (text) => {
+    const explain = async (text: string) => {
       const { rows } = await pool.query<Record<string, string>>(`EXPLAIN ${text}`);
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
-    }, `"${schema}".`);
+    };
+    await expect(usesIndexes(explain, `"${schema}".`)).resolves.toBeUndefined();
   });
 
   test.each([["public2"], ["Mixed_Case"]])("a schema of any name: %s", async (name) => {
     const schema = `${name}_${nextSchema()}`;
-    await livesThrough(await openPostgres(pool, { schema }));
+    await expect(livesThrough(await openPostgres(pool, { schema }))).resolves.toBeUndefined();
     await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
   });
 
@@ -169,7 +172,8 @@ describe.skipIf(missing !== undefined)("PostgreSQL", () => {
         }
       },
     };
-    await livesThrough(await openPostgres(anySession, { schema: nextSchema() }));
+    const stores = await openPostgres(anySession, { schema: nextSchema() });
+    await expect(livesThrough(stores)).resolves.toBeUndefined();
   });
 
   test("A11/postgres: an answer that was lost is asked for again, and what happened happened once", async () => {

@@ -29,20 +29,38 @@ export interface Told {
 
 const ATTEMPTS = 40;
 
-async function told(stores: SqlStores, { role, id, as }: Task): Promise<Told> {
+async function act(stores: SqlStores, { role, id, as }: Task): Promise<unknown> {
+  switch (role) {
+    case "decide":
+      return stores.approvals.decide(id, Number(as.at(-1)) % 2 === 0 ? approve({ by: as }) : deny({ by: as }));
+    case "consume":
+      return stores.approvals.consume(id, as);
+    case "claim":
+      return stores.claims.claim(id, as, Date.now() + 3_600_000);
+    case "idle":
+      return undefined;
+  }
+}
+
+/** What a failure means for whoever acted; `undefined`: it may be tried again. */
+function outcomeOf(error: unknown, role: Task["role"]): Told["outcome"] | undefined {
+  if (isAgentAdapterError(error, "ApprovalAlreadyDecided")) return "lost";
+  // Nobody has decided yet.
+  if (isAgentAdapterError(error, "ToolUsageError") && role === "consume") return undefined;
+  // A use may be repeated under its token; a decision is made once, and its maker may not know whether it was.
+  return isAgentAdapterError(error, "StoreUnavailable") && role !== "decide" ? undefined : "open";
+}
+
+async function told(stores: SqlStores, task: Task): Promise<Told> {
+  const { role, as } = task;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
-      if (role === "decide")
-        await stores.approvals.decide(id, Number(as.at(-1)) % 2 === 0 ? approve({ by: as }) : deny({ by: as }));
-      if (role === "consume") await stores.approvals.consume(id, as);
-      if (role === "claim") await stores.claims.claim(id, as, Date.now() + 3_600_000);
+      await act(stores, task);
       return { role, as, outcome: role === "idle" ? "idle" : "won" };
     } catch (error) {
-      if (isAgentAdapterError(error, "ApprovalAlreadyDecided")) return { role, as, outcome: "lost" };
-      // A decision is made once: whoever made it may not know. A use may be repeated under its token.
-      if (isAgentAdapterError(error, "StoreUnavailable") && role === "decide") return { role, as, outcome: "open" };
-      const mayRepeat = isAgentAdapterError(error, "StoreUnavailable") || isAgentAdapterError(error, "ToolUsageError");
-      if (!mayRepeat) return { role, as, outcome: "open", error: String(error) };
+      const outcome = outcomeOf(error, role);
+      const isExpected = isAgentAdapterError(error, "StoreUnavailable") || outcome !== "open";
+      if (outcome !== undefined) return { role, as, outcome, ...(isExpected ? {} : { error: String(error) }) };
     }
     await sleep(attempt < 10 ? 1 : 20);
   }

@@ -57,8 +57,15 @@ function keeps(cases: readonly ContractCase[]): void {
   });
 }
 
-describe("approvals", () =>
-  keeps(approvalStoreContract(async (clock) => new SqlApprovalStore(await repeating(), { clock }))));
-describe("claims", () => keeps(claimContract(async (clock) => new SqlClaimStore(await repeating(), clock))));
-describe("ledger", () => keeps(ledgerContract(async () => new SqlLedger(await repeating()))));
-describe("cache", () => keeps(cacheContract(async (clock) => new SqlResultCache(await repeating(), clock))));
+describe("approvals", () => {
+  keeps(approvalStoreContract(async (clock) => new SqlApprovalStore(await repeating(), { clock })));
+});
+describe("claims", () => {
+  keeps(claimContract(async (clock) => new SqlClaimStore(await repeating(), clock)));
+});
+describe("ledger", () => {
+  keeps(ledgerContract(async () => new SqlLedger(await repeating())));
+});
+describe("cache", () => {
+  keeps(cacheContract(async (clock) => new SqlResultCache(await repeating(), clock)));
+});

@@ -1,5 +1,5 @@
 // Every text comes back as it was, and no two texts share a key, whatever a database can hold.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromColumn, jsonColumn, keyOf, toColumn } from "../../../../src/stores/sql/text.js";
 
