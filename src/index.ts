@@ -36,6 +36,17 @@ export type { CallContext, RunContext } from "./context/run-context.js";
 
 // ---- approvals
 export { approve, deny, type ApprovalDecision, type DecisionFields } from "./approvals/decision.js";
+export { DeferredApproval, type DeferredApprovalOptions } from "./approvals/deferred-approval.js";
+export {
+  CallbackApproval,
+  type ApprovalCallback,
+  type CallbackApprovalOptions,
+} from "./approvals/callback-approval.js";
+export { dangerouslyApproveAll, denyAll } from "./approvals/fixed-approval.js";
+export { MemoryApprovalStore, type MemoryApprovalStoreOptions } from "./approvals/memory-store.js";
+export type { ApprovalFilter, ApprovalRecord, ApprovalStatus, ApprovalStore } from "./approvals/store.js";
+export { MemoryClaimStore, type MemoryClaimStoreOptions } from "./approvals/memory-claim-store.js";
+export type { ClaimStore } from "./approvals/claim-store.js";
 export { toReviewRequest, type PendingInterrupt, type ReviewRequest } from "./approvals/review-request.js";
 export type { Answer, AnswerCheck } from "./approvals/answer.js";
 export type { ApprovalPort } from "./approvals/port.js";
@@ -45,7 +56,7 @@ export type { ApprovalRequest, PreviousAttempt } from "./approvals/request.js";
 export type { ApprovalEvent, BeforeAnswer, Hook, HookCall } from "./hooks/hook.js";
 export { BudgetHook, type BudgetHookOptions, type BudgetLimit } from "./hooks/budget-hook.js";
 export { LoggingHook, type LoggingHookOptions } from "./hooks/logging-hook.js";
-export { MemoryCache } from "./cache/memory-cache.js";
+export { MemoryCache, type MemoryCacheOptions } from "./cache/memory-cache.js";
 export type { ResultCache } from "./cache/cache.js";
 export { MemoryLedger } from "./ledger/memory-ledger.js";
 export type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "./ledger/ledger.js";

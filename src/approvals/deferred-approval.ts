@@ -64,6 +64,10 @@ export class DeferredApproval implements ApprovalPort {
 
   attach(host: PortHost): void {
     this.#host = host;
+    if (!host.keys.perProcess) return;
+    host.logger.warn(
+      "DeferredApproval without a `secret`: what it pauses in a graph can be resumed in this process only",
+    );
   }
 
   /** Every resume value is taken out of the host's way; none decides. */

@@ -4,6 +4,7 @@
 import type { JsonLimits } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
 import type { Clock } from "../async/clock.js";
+import type { Logger } from "../tools/logger.js";
 import type { AnyToolSpec } from "../tools/spec.js";
 import type { AnswerCheck } from "./answer.js";
 import type { AnswerSource } from "./ask.js";
@@ -16,6 +17,7 @@ export interface PortHost {
   readonly keys: KeyRing;
   readonly clock: Clock;
   readonly limits: JsonLimits;
+  readonly logger: Logger;
   tool(name: string): AnyToolSpec | undefined;
 }
 

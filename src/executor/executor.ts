@@ -151,6 +151,6 @@ export class Executor<Names extends string = string> {
   #taskRun({ runId, signal }: RunContext, named: boolean): TaskRun {
     const key = JSON.stringify(["run", this.#parts.id, runId]);
     const entry = named ? taskEntry(key, this.#parts.clock.now()) : privateTaskEntry();
-    return new TaskRun({ id: [runId], group: key, entry, host: plainHost, signal });
+    return new TaskRun({ id: [runId], group: key, entry, host: plainHost, signal, claimsOf: this.#parts.id });
   }
 }

@@ -1,5 +1,6 @@
 // What an executor is made of, settled once: every option with its default. Read by the stages and by framework adapters.
 
+import type { ClaimStore } from "../approvals/claim-store.js";
 import type { ApprovalPort } from "../approvals/port.js";
 import { systemClock, type Clock } from "../async/clock.js";
 import { DEFAULT_JSON_LIMITS, type JsonLimits } from "../crypto/canonical-json.js";
@@ -25,6 +26,8 @@ export interface ExecutorOptions<Names extends string = string> {
    */
   readonly secret?: Secrets;
   readonly hooks?: readonly Partial<Hook>[];
+  /** Uses of answers beyond this process and beyond what a rolled-back checkpointer forgets. Default: none. */
+  readonly claims?: ClaimStore;
   /** Default: a `MemoryLedger`. */
   readonly ledger?: Ledger;
   /** Ask more than the tools say, never less. Names are checked here, and by the compiler for `new Registry([...])`. */
@@ -47,6 +50,7 @@ export interface ExecutorParts {
   readonly registry: Registry;
   readonly port: ApprovalPort | undefined;
   readonly keys: KeyRing;
+  readonly claims: ClaimStore | undefined;
   readonly hooks: readonly Hook[];
   readonly ledger: Ledger;
   readonly policy: ReadonlyMap<string, true | ConfirmPredicate<never>>;
@@ -66,6 +70,7 @@ const OPTIONS: Readonly<Record<keyof ExecutorOptions, true>> = {
   approval: true,
   secret: true,
   hooks: true,
+  claims: true,
   ledger: true,
   policy: true,
   cache: true,
@@ -86,6 +91,7 @@ export function settleParts(registry: Registry, options: ExecutorOptions): Execu
     registry,
     port: approval,
     keys: rootKeys(options),
+    claims: options.claims,
     policy: settlePolicy(registry, options.policy ?? {}),
     concurrency: settleConcurrency(options.concurrency),
     limits: settleLimits(options.limits),

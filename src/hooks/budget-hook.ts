@@ -112,8 +112,7 @@ const LIMITS: ReadonlySet<string> = new Set(["maxCalls", "maxCost"]);
 
 function checked(whose: string, limit: BudgetLimit): BudgetLimit {
   for (const [name, value] of Object.entries<unknown>({ ...limit })) {
-    if (!LIMITS.has(name))
-      throw new ToolUsageError(`BudgetHook: there is no limit ${JSON.stringify(name)} (${whose})`);
+    if (!LIMITS.has(name)) throw new ToolUsageError(`BudgetHook: there is no limit ${JSON.stringify(name)} (${whose})`);
     if (value !== undefined && !(typeof value === "number" && value >= 0)) {
       throw new ToolUsageError(`BudgetHook: ${name} of ${whose} must be a number from 0`);
     }

@@ -37,6 +37,8 @@ interface TaskRunOptions {
   readonly entry: TaskEntry;
   readonly host: TaskHost;
   readonly signal: AbortSignal | undefined;
+  /** Whose claims in this process count: of this owner only (runs of two executors may share a name), or everybody's. */
+  readonly claimsOf?: string;
 }
 
 export class TaskRun implements AttemptOwner {
@@ -45,6 +47,7 @@ export class TaskRun implements AttemptOwner {
   readonly entry: TaskEntry;
   readonly host: TaskHost;
   readonly signal: AbortSignal | undefined;
+  readonly #claimsOf: string | undefined;
   readonly #positions = new Map<string, number>();
   #settled = false;
 
@@ -54,6 +57,12 @@ export class TaskRun implements AttemptOwner {
     this.entry = options.entry;
     this.host = options.host;
     this.signal = options.signal;
+    this.#claimsOf = options.claimsOf;
+  }
+
+  /** What an answer to that binding is claimed under in this process. */
+  claimKey(binding: string): string {
+    return this.#claimsOf === undefined ? binding : JSON.stringify([this.#claimsOf, binding]);
   }
 
   get alive(): boolean {

@@ -29,7 +29,7 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
   for (;;) {
     const answer = attempt.task.host.answerTo(ask.binding);
     // A stale answer leads to one more question; there is no answer to that one yet, so this ends.
-    const verdict = await port.decide(ask, answer);
+    const verdict = await port.decide(ask, answer, attempt.signal);
     switch (verdict.status) {
       case "pending":
         if (await announceNew(attempt, ask)) break;

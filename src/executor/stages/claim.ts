@@ -19,8 +19,8 @@ async function claimFirst(
 ): Promise<unknown> {
   const { parts, task } = attempt;
   attempt.signal?.throwIfAborted();
-  const { binding } = approved.ask;
-  attempt.token = takeClaim(binding, approved.verdict.guardUntil, parts.clock.now());
+  const key = task.claimKey(approved.ask.binding);
+  attempt.token = takeClaim(key, approved.verdict.guardUntil, parts.clock.now());
   if (attempt.token === undefined) {
     transition("answered", "claim-lost");
     await groupSettled(task.group);
@@ -33,7 +33,7 @@ async function claimFirst(
     if (attempt.claimed) throw error;
     // Another process was first: the same wait as above, or its error would abort what runs here.
     if (lost) await groupSettled(task.group);
-    else if (transition("answered", "failure-before-claim").action === "keep-answer") letClaimBeRetried(binding);
+    else if (transition("answered", "failure-before-claim").action === "keep-answer") letClaimBeRetried(key);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Use the answer up in every place that is configured, in order: (process,) checkpointer, store. Then, and only then, the
+// Use the answer up in every place that is configured, in order: (process,) checkpointer, claims store, the port's own store. Then, and only then, the
 // tool may run.
 
 import { denialError } from "../../approvals/denial.js";
@@ -21,6 +21,7 @@ async function useThenRun(attempt: Attempt, approved: Approved, next: () => Prom
   const { ask, verdict } = approved;
   const mark = markOf(attempt, token);
   await task.host.mark(mark);
+  await attempt.parts.claims?.claim(task.claimKey(ask.binding), token, verdict.guardUntil);
   await verdict.consume(token);
   task.entry.marks.set(ask.binding, mark);
   attempt.claimed = true;

@@ -26,6 +26,8 @@ export interface ApprovalInterrupt {
   readonly request: AskRecord["request"];
   /** Not part of what is signed. */
   readonly meta: { readonly askedAt: number };
+  /** The record to decide, when a store decides. */
+  readonly approvalId?: string;
   readonly aa_state: string;
 }
 
@@ -120,7 +122,8 @@ export class GraphTask implements TaskHost {
   shownAs(ask: AskRecord): ApprovalInterrupt {
     const { binding, request, askedAt } = ask;
     const aa_state = sealAsk(this.parts.keys, this.id, ask);
-    return { type: APPROVAL_TYPE, binding, request, meta: { askedAt }, aa_state };
+    const shown = { type: APPROVAL_TYPE, binding, request, meta: { askedAt }, aa_state } as const;
+    return ask.source === "port" ? { ...shown, approvalId: binding } : shown;
   }
 
   /** @throws FlowError when the sealed record is gone, moved or does not open */
