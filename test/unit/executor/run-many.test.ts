@@ -128,10 +128,10 @@ describe("concurrency", () => {
   });
 
   test.each([[0], [-1], [1.5], [Number.NaN]])("E8, N1: %s is refused before anything runs", async (concurrency) => {
-    const { executor, log } = noted();
+    const { executor, entries } = noted();
     expect(await kindOf(executor.runMany(calls("plain"), { concurrency }))).toBe("ToolUsageError");
     expect(() => stand([], { concurrency })).toThrow("concurrency");
-    expect(log).toEqual([]);
+    expect(await entries()).toEqual([]);
   });
 });
 
