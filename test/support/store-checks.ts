@@ -158,7 +158,7 @@ export async function usesIndexes(explain: (text: string) => Promise<string>, ta
   }
 }
 
-/** Fixture data: made by this function when tables were of version 1, never again. */
+/** What the fixtures of version 1 hold: they were made by this function when that was the newest version, and never again. */
 export async function fillVersion1({ approvals, claims, cache, ledger }: SqlStores, clock: ManualClock): Promise<void> {
   const make = async (n: number) => (await approvals.create(request(n))).id;
   await make(1);

@@ -151,7 +151,9 @@ export class SqlApprovalStore implements ApprovalStore {
     const columns = Object.entries(changedColumns(changed, this.#clock.now()));
     const sets = columns.map(([name], index) => `${name} = $${index + 4}`).join(", ");
     const update = `UPDATE ${this.#table} SET decided_under = COALESCE($3, decided_under), ${sets} WHERE id = $1 AND ${IN_STATUS}`;
-    const written = await this.#client.query(this.#client.dialect.announced(update), [
+    // Nobody waits for a use: whoever waited saw the decision before it.
+    const text = changed.status === "used" ? `${update} RETURNING id` : this.#client.dialect.announced(update);
+    const written = await this.#client.query(text, [
       before.id,
       before.status,
       call,

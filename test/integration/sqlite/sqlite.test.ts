@@ -8,7 +8,13 @@ import { approve } from "../../../src/index.js";
 import { openSqlite } from "../../../src/stores/sqlite/index.js";
 import { connect } from "../../../src/stores/sqlite/driver.js";
 import { ManualClock } from "../../../src/testing/index.js";
-import { checksPruning, keepsHostileValues, opensVersion1, usesIndexes } from "../../support/store-checks.js";
+import {
+  checksPruning,
+  fillVersion1,
+  keepsHostileValues,
+  opensVersion1,
+  usesIndexes,
+} from "../../support/store-checks.js";
 import { request } from "../../support/store-races.js";
 
 const folder = mkdtempSync(join(tmpdir(), "aa-sqlite-it-"));
@@ -24,6 +30,14 @@ describe("SQLite", () => {
     connection.exec(readFileSync(fixture, "utf8"));
     connection.close();
     const stores = await openSqlite(file);
+    await expect(opensVersion1(stores)).resolves.toBeUndefined();
+    await stores.close();
+  });
+
+  test("W1/tables: what is written now reads like version 1", async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const stores = await openSqlite(path(), { clock, synchronous: "normal" });
+    await fillVersion1(stores, clock);
     await expect(opensVersion1(stores)).resolves.toBeUndefined();
     await stores.close();
   });

@@ -75,6 +75,20 @@ describe("A11/wait", () => {
     expect((await waitFor(id)).status).toBe("approved");
   });
 
+  test("news about something else than a decision are looked at once, and the wait goes on", async () => {
+    const { id } = await store.create(request(1));
+    const waiting = waitFor(id);
+    await settled();
+    for (let n = 0; n < 3; n += 1) {
+      news.tell();
+      await settled();
+    }
+    expect([looks, clock.sleeping]).toEqual([4, 1]);
+    await store.decide(id, approve());
+    news.tell();
+    expect((await waiting).status).toBe("approved");
+  });
+
   test("who is not told looks more and more seldom", async () => {
     const { id } = await store.create(request(1));
     const waiting = waitFor(id, {}, null);
