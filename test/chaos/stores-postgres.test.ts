@@ -26,7 +26,6 @@ beforeAll(async () => {
   if (missing === undefined) found = await startPostgres({ durable: true });
 });
 afterAll(async () => {
-  reportSkipped(7, "PostgreSQL under load");
   await found?.stop();
 });
 
@@ -183,3 +182,5 @@ describe.skipIf(missing !== undefined)("A11/postgres, A5, B09, B46: processes on
     await close();
   });
 });
+
+reportSkipped(7, "PostgreSQL under load");

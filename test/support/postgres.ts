@@ -1,5 +1,6 @@
 // A PostgreSQL server for tests: the one AGENT_ADAPTER_TEST_POSTGRES names, else one started from the server binaries of this
-// machine, with its own folder and port, as an unprivileged user, stopped afterwards. Without either: a reason to skip.
+// machine, with its own folder and port, as an unprivileged user, stopped afterwards. Without either, or with "none": a reason
+// to skip.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,14 +28,16 @@ interface ServerOptions {
 
 /** Why there is no server here; `undefined` when there can be one. */
 export function whyNoPostgres(): string | undefined {
-  if (process.env["AGENT_ADAPTER_TEST_POSTGRES"] !== undefined) return undefined;
+  const given = process.env["AGENT_ADAPTER_TEST_POSTGRES"];
+  if (given === "none") return "AGENT_ADAPTER_TEST_POSTGRES is none";
+  if (given !== undefined) return undefined;
   if (binaries() === undefined)
     return "no PostgreSQL binaries under /usr/lib/postgresql and no AGENT_ADAPTER_TEST_POSTGRES";
   if (process.getuid?.() === 0 && unprivileged() === undefined) return "no user to run PostgreSQL as";
   return undefined;
 }
 
-/** Say how many tests a missing server skips, and why. */
+/** Say how many tests a missing server skips, and why. For the end of a file: hooks of skipped suites do not run. */
 export function reportSkipped(count: number, what: string): void {
   const reason = whyNoPostgres();
   if (reason !== undefined) console.log(`skipped ${count} tests (${what}): ${reason}`);

@@ -34,7 +34,6 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  reportSkipped(TESTS, "PostgreSQL");
   if (missing !== undefined) return;
   for (let n = 1; n <= schemas; n += 1) await pool.query(`DROP SCHEMA IF EXISTS "it_${process.pid}_${n}" CASCADE`);
   await pool.end();
@@ -236,3 +235,5 @@ describe.skipIf(missing !== undefined)("PostgreSQL", () => {
     });
   });
 });
+
+reportSkipped(TESTS, "PostgreSQL");
