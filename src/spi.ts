@@ -59,6 +59,6 @@ export {
 } from "./crypto/canonical-json.js";
 export { digest } from "./crypto/digest.js";
 export { KeyRing, type Secrets } from "./crypto/keys.js";
-export { openSeal, seal } from "./crypto/seal.js";
+export { openSeal, openSealedBytes, seal, sealBytes } from "./crypto/seal.js";
 export { randomId } from "./crypto/random.js";
 export { systemClock } from "./async/clock.js";

@@ -6,7 +6,7 @@ import { canonicalJson, orderedJson, type JsonValue } from "./canonical-json.js"
 import { PROCESS_KEY_ID, sealKeys, type KeyRing } from "./keys.js";
 
 /** What an envelope is; one of another purpose does not open. */
-export type SealPurpose = "ask" | "spent" | "done" | "checkpoint";
+export type SealPurpose = "ask" | "spent" | "done" | "checkpoint" | "saver";
 
 /** Where an envelope belongs: it opens for exactly this purpose and owner (run, task run, fingerprint, ...). */
 export interface SealContext {
@@ -29,27 +29,40 @@ const NOT_GENUINE = "sealed state was changed, or was made for another run or pu
 
 /** Seals a JSON value with the current key; member order is kept. Throws `NotJson`. */
 export function seal(ring: KeyRing, context: SealContext, value: JsonValue): string {
+  return sealBytes(ring, context, Buffer.from(orderedJson(value), "utf8"));
+}
+
+/** Like `seal`, for at least one byte of something that has a format of its own. */
+export function sealBytes(ring: KeyRing, context: SealContext, bytes: Uint8Array): string {
   const keyId = ring.currentId;
   const [key] = sealKeys(ring, keyId, context.purpose);
   // The current key is always on its ring.
   if (key === undefined) throw new FlowError(UNKNOWN_KEY);
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(bound(context));
-  const body = [cipher.update(orderedJson(value), "utf8"), cipher.final()];
+  const body = [cipher.update(bytes), cipher.final()];
   return `v1.${keyId}.${Buffer.concat([iv, cipher.getAuthTag(), ...body]).toString("base64url")}`;
 }
 
 /** The sealed value, fresh each time. Throws `FlowError` when it is not exactly what was sealed here for this owner. */
 export function openSeal(ring: KeyRing, context: SealContext, text: unknown): JsonValue {
+  // Authentic, so it is the JSON that `seal` wrote.
+  const value: JsonValue = JSON.parse(opened(ring, context, text).toString("utf8"));
+  return value;
+}
+
+/** The bytes given to `sealBytes`, in memory of their own. Throws `FlowError` as `openSeal` does. */
+export function openSealedBytes(ring: KeyRing, context: SealContext, text: unknown): Uint8Array {
+  return new Uint8Array(opened(ring, context, text));
+}
+
+function opened(ring: KeyRing, context: SealContext, text: unknown): Buffer {
   const { keyId, bytes } = parseEnvelope(text);
   const keys = sealKeys(ring, keyId, context.purpose);
   const aad = bound(context);
   for (const key of keys) {
     const plain = decrypt(key, aad, bytes);
-    if (plain === undefined) continue;
-    // Authentic, so it is the JSON that `seal` wrote.
-    const value: JsonValue = JSON.parse(plain);
-    return value;
+    if (plain !== undefined) return plain;
   }
   // Another process and a changed byte look the same under a random key; the cure is the same too.
   if (keyId === PROCESS_KEY_ID) throw new FlowError(PROCESS_KEY);
@@ -72,12 +85,12 @@ function parseEnvelope(text: unknown): { readonly keyId: string; readonly bytes:
   return { keyId, bytes };
 }
 
-function decrypt(key: KeyObject, aad: Buffer, bytes: Buffer): string | undefined {
+function decrypt(key: KeyObject, aad: Buffer, bytes: Buffer): Buffer | undefined {
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(aad).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   const plain = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
   try {
-    return Buffer.concat([plain, decipher.final()]).toString("utf8");
+    return Buffer.concat([plain, decipher.final()]);
   } catch {
     // `final` throws for one reason only: the tag does not fit. Its message is OpenSSL's and says nothing more.
     return undefined;
