@@ -12,7 +12,7 @@ export { isControlFlow, isHostSignal } from "./executor/control-flow.js";
 export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
 export { processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
 export { keepOutcome } from "./journal/journal.js";
-export { outcomeFromJson, outcomeToJson, type Outcome } from "./journal/outcome.js";
+export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "./journal/outcome.js";
 
 // ---- approvals
 export { askRecord, openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
@@ -51,6 +51,7 @@ export type { ResultCache } from "./cache/cache.js";
 // ---- bytes
 export {
   canonicalJson,
+  exactJson,
   isJson,
   jsonCopy,
   sameJson,

@@ -112,8 +112,9 @@ function callIdOf({ task, outer }: Scope, name: string, rawDigest: string, given
   return `${outer.callId}/${outer.children}`;
 }
 
-function entryOf({ task }: Scope, callId: string, rawDigest: string): { entry: CallEntry; misuse: unknown } {
+function entryOf({ task, outer }: Scope, callId: string, rawDigest: string): { entry: CallEntry; misuse: unknown } {
   try {
+    if (outer?.callId === callId) throw new ToolUsageError("a call cannot run itself: its body used its own call id");
     return { entry: callEntry(task.entry, callId, rawDigest), misuse: undefined };
   } catch (misuse) {
     return { ...noEntry(rawDigest), misuse };

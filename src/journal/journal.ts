@@ -80,7 +80,7 @@ async function settle(options: OnceOptions, body: () => Promise<unknown>): Promi
   if (outcome === undefined) return result;
   const { task, call, callId } = options;
   keepOutcome(task.entry, call, outcome);
-  if (spent) await task.host.keepOutcome(callId, call.rawDigest, outcome);
+  await task.host.keepOutcome({ callId, rawDigest: call.rawDigest, outcome }, spent);
   return result;
 }
 

@@ -27,6 +27,13 @@ export type Outcome =
   | { readonly status: "failed"; readonly kind: string }
   | { readonly status: "expired" };
 
+/** A finished call as it is kept beside its task run. */
+export interface KeptOutcome {
+  readonly callId: string;
+  readonly rawDigest: string;
+  readonly outcome: Outcome;
+}
+
 /** How a call ended, before anybody decides what to do with it. */
 export type Settled =
   | { readonly ok: true; readonly value: unknown }

@@ -6,7 +6,7 @@
 import type { Mark } from "../approvals/mark.js";
 import { randomId } from "../crypto/random.js";
 import { Asks } from "./asks.js";
-import type { Outcome, Settled } from "./outcome.js";
+import type { KeptOutcome, Outcome, Settled } from "./outcome.js";
 
 /** Whoever started a call. It is gone when its attempt has settled or its signal is aborted. */
 export interface AttemptOwner {
@@ -37,6 +37,8 @@ export interface TaskEntry {
   readonly marks: Map<string, Mark>;
   /** Digests of plain resume values that were refused. */
   readonly refused: Set<string>;
+  /** Finished calls that nobody has written beside the task run yet. */
+  readonly unwritten: Map<string, KeptOutcome>;
   /** Ids of sealed rows that were opened: what they say is in here, and a hundred of them are not opened on every re-run. */
   readonly opened: Set<string>;
   /** Attempts that are in it now. */
@@ -89,6 +91,7 @@ function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
     needsHuman: new Set(),
     marks: new Map(),
     refused: new Set(),
+    unwritten: new Map(),
     opened: new Set(),
     attempts: 0,
     shared,

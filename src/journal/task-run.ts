@@ -4,18 +4,20 @@
 import type { AskRecord } from "../approvals/ask.js";
 import type { Mark } from "../approvals/mark.js";
 import { processState, type AttemptOwner, type TaskEntry } from "./process-state.js";
-import type { Outcome } from "./outcome.js";
+import type { KeptOutcome } from "./outcome.js";
 
 /** What the surroundings of a task run do for it: LangGraph's pause and checkpointer, or nothing in a plain program. */
 export interface TaskHost {
   /** Can this host pause for a human and be resumed? */
   readonly pauses: boolean;
+  /** The only executor whose calls may ask here: its port and its keys let answers in. `undefined`: any. */
+  readonly executorId: string | undefined;
   /** The answer that entered with this attempt for that binding; nothing is spent by looking. */
   answerTo(binding: string): unknown;
   /** Keep the mark of a used answer. Rejects with `ApprovalAlreadyDecided` when another process was first. */
   mark(mark: Mark): Promise<void>;
-  /** Keep what a claimed call came to. */
-  keepOutcome(callId: string, rawDigest: string, outcome: Outcome): Promise<void>;
+  /** Keep what a call came to. `claimed`: it used an answer, so this must outlive the process if anything does. */
+  keepOutcome(kept: KeptOutcome, claimed: boolean): Promise<void> | void;
   /** Show the ask to a human and stop this attempt; always rejects. One pause per attempt: later asks get the same one. */
   pause(ask: AskRecord): Promise<never>;
 }
@@ -23,9 +25,10 @@ export interface TaskHost {
 /** A program without a framework: nothing outlives the process and nothing can pause. */
 export const plainHost: TaskHost = {
   pauses: false,
+  executorId: undefined,
   answerTo: () => undefined,
   mark: () => Promise.resolve(),
-  keepOutcome: () => Promise.resolve(),
+  keepOutcome: () => undefined,
   pause: () => Promise.reject(new Error("a plain program cannot pause")),
 };
 

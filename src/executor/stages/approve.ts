@@ -18,6 +18,9 @@ import { announceApproval } from "../../hooks/dispatch.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { hookCall } from "../hook-call.js";
 
+/** A new question may find a stale record once, and its answer may arrive while it is announced; more is a broken port. */
+const MAX_LOOKS = 5;
+
 export function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   return attempt.needsHuman ? askFirst(attempt, next) : next();
 }
@@ -26,9 +29,9 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
   const port = portFor(attempt);
   await refuseUsedMeanwhile(attempt);
   let ask = standingAsk(attempt, port);
-  for (;;) {
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const answer = attempt.task.host.answerTo(ask.binding);
-    // A stale answer leads to one more question; there is no answer to that one yet, so this ends.
+    // A stale answer leads to one more question, and there is no answer to that one yet.
     const verdict = await port.decide(ask, answer, attempt.signal);
     switch (verdict.status) {
       case "pending":
@@ -46,6 +49,7 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
         return next();
     }
   }
+  throw new ToolUsageError(`the approval port of ${attempt.name} finds every new request stale`, about(attempt));
 }
 
 /** Tell the hooks of a new question; true when the port may have been answered meanwhile and is to be looked at again. */
@@ -71,9 +75,15 @@ function portFor(attempt: Attempt): ApprovalPort {
       about(attempt),
     );
   }
+  if (task.host.executorId !== undefined && task.host.executorId !== parts.id) {
+    throw new ToolUsageError(
+      `${attempt.name} needs a human, and the node lets answers in for another executor: give it this one as \`executor\``,
+      about(attempt),
+    );
+  }
   if (parts.port.source === "resume" && !task.host.pauses) {
     throw new ToolUsageError(
-      `${attempt.name} needs a human, and its port can only pause a graph: run it in toolNode`,
+      `${attempt.name} needs a human, and its port can only pause a graph: run it in toolNode or oneUse`,
       about(attempt),
     );
   }
@@ -163,7 +173,8 @@ async function expire(attempt: Attempt, ask: AskRecord): Promise<never> {
   transition("answered", "request-expired");
   attempt.asked = ask;
   keepOutcome(attempt.task.entry, attempt.call, { status: "expired" });
-  await attempt.task.host.keepOutcome(attempt.callId, attempt.rawDigest, { status: "expired" });
+  const { callId, rawDigest } = attempt;
+  await attempt.task.host.keepOutcome({ callId, rawDigest, outcome: { status: "expired" } }, true);
   throw new ApprovalExpired(`nobody decided about ${attempt.name} in time`, about(attempt));
 }
 

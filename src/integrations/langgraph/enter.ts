@@ -13,10 +13,11 @@ import {
   processState,
   transition,
   type AskRecord,
+  type KeptOutcome,
   type Mark,
 } from "../../spi.js";
 import type { GraphTask } from "./graph-task.js";
-import type { KeptOutcome, TaskRows } from "./task-journal.js";
+import type { TaskRows } from "./task-journal.js";
 
 /**
  * Read what is known, take the answers in, and stop the attempt when there is nothing new to go on with.

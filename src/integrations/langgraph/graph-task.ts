@@ -10,11 +10,12 @@ import {
   sealAsk,
   type AskRecord,
   type ExecutorParts,
+  type KeptOutcome,
   type Mark,
-  type Outcome,
   type TaskEntry,
   type TaskHost,
 } from "../../spi.js";
+import type { NodeSettings } from "./node-settings.js";
 import type { PregelTask } from "./pregel-internals.js";
 import { raiseInterrupt } from "./raise-interrupt.js";
 import { TaskJournal } from "./task-journal.js";
@@ -33,6 +34,7 @@ export interface ApprovalInterrupt {
 
 export class GraphTask implements TaskHost {
   readonly pauses = true;
+  readonly executorId: string;
   readonly pregel: PregelTask;
   readonly parts: ExecutorParts;
   readonly entry: TaskEntry;
@@ -41,13 +43,16 @@ export class GraphTask implements TaskHost {
   readonly journal: TaskJournal;
   /** A raw `interrupt()` of somebody else is pending in this task: positions are not ours to read. */
   foreign = false;
+  readonly #settings: NodeSettings;
   readonly #answers = new Map<string, unknown>();
   #position = 0;
   #pause: Promise<never> | undefined;
 
-  constructor(pregel: PregelTask, parts: ExecutorParts, entry: TaskEntry) {
+  constructor(pregel: PregelTask, parts: ExecutorParts, entry: TaskEntry, settings: NodeSettings) {
+    this.#settings = settings;
     this.pregel = pregel;
     this.parts = parts;
+    this.executorId = parts.id;
     this.entry = entry;
     this.id = [pregel.threadId, pregel.namespace];
     const { checkpoint_ns, checkpoint_id } = pregel.address.configurable;
@@ -83,13 +88,32 @@ export class GraphTask implements TaskHost {
     await this.journal.mark(mark);
   }
 
-  async keepOutcome(callId: string, rawDigest: string, outcome: Outcome): Promise<void> {
+  /** A claimed call's end is written at once, whatever `durable` says; a plain one's as `durable` says. */
+  async keepOutcome(kept: KeptOutcome, claimed: boolean): Promise<void> {
+    const { durable, maxEntryBytes } = this.#settings;
+    const large = kept.outcome.status === "ok" && (kept.outcome.json?.length ?? 0) > maxEntryBytes;
+    if (claimed) return this.#writeNow(large ? { ...kept, outcome: { status: "ok-not-kept" } } : kept);
+    if (durable === false || large || this.pregel.saver === undefined) return;
+    if (durable === "call") return this.#writeNow(kept);
+    this.entry.unwritten.set(kept.callId, kept);
+  }
+
+  async #writeNow(kept: KeptOutcome): Promise<void> {
     try {
-      await this.journal.keepOutcome({ callId, rawDigest, outcome });
+      await this.journal.keepOutcomes([kept]);
     } catch {
-      // The call ran; its result is worth more than the row. Another process will call its outcome unknown.
-      this.parts.logger.warn("the outcome of an approved call could not be written to the checkpointer");
+      // The call ran; its result is worth more than the row. Another process will not know how it ended.
+      this.parts.logger.warn("the outcome of a call could not be written to the checkpointer");
     }
+  }
+
+  /** Write down what finished in this task run: before a pause, because the next process starts from there. */
+  async writeFinished(): Promise<void> {
+    const { unwritten } = this.entry;
+    const kept = [...unwritten.values()];
+    if (kept.length === 0) return;
+    await this.journal.keepOutcomes(kept);
+    for (const { callId } of kept) unwritten.delete(callId);
   }
 
   pause(ask: AskRecord): Promise<never> {
@@ -106,6 +130,7 @@ export class GraphTask implements TaskHost {
     if (this.pregel.saver === undefined) {
       throw new ToolUsageError("a call needs a human, and the graph was compiled without a checkpointer to pause with");
     }
+    await this.writeFinished();
     // A brand-new ask never looks at a value that came before it was shown.
     this.pregel.answers.dropPlain();
     const waiting = [...this.entry.needsHuman].filter((callId) => this.entry.asks.of(callId) === undefined);

@@ -6,6 +6,7 @@ import {
   enterScope,
   partsOf,
   randomId,
+  sameJson,
   taskEntry,
   TaskRun,
   type ExecutorParts,
@@ -13,6 +14,7 @@ import {
 } from "../../spi.js";
 import { enter } from "./enter.js";
 import { GraphTask } from "./graph-task.js";
+import type { NodeSettings } from "./node-settings.js";
 import { readTask, type NodeConfig } from "./pregel-internals.js";
 
 /** What the node's work may need to know about where it runs. */
@@ -22,24 +24,48 @@ export interface NodeRun {
   readonly namespace: string;
 }
 
+/** How a node of this package runs. */
+export interface NodeRunner {
+  readonly executor: Executor;
+  readonly settings: NodeSettings;
+}
+
 export async function runInTask<T>(
   config: NodeConfig,
-  executor: Executor,
+  { executor, settings }: NodeRunner,
   body: (run: NodeRun) => Promise<T>,
 ): Promise<T> {
   const parts = partsOf(executor);
   const pregel = readTask(config);
-  const entry = taskEntry(JSON.stringify(["langgraph", pregel.threadId, pregel.namespace]), parts.clock.now());
-  const host = new GraphTask(pregel, parts, entry);
-  const task = new TaskRun({ id: host.id, group: host.group, entry, host, signal: config.signal });
+  const id = [pregel.threadId, pregel.namespace];
+  const around = currentScope();
+  // A node of ours inside a node of ours is one task run: answers enter once.
+  if (around !== undefined && around.outer === undefined && sameJson(around.task.id, id)) {
+    return body({ scope: around, namespace: pregel.namespace });
+  }
+  const entry = taskEntry(JSON.stringify(["langgraph", ...id]), parts.clock.now());
+  const host = new GraphTask(pregel, parts, entry, settings);
+  const task = new TaskRun({ id, group: host.group, entry, host, signal: config.signal });
   const context = contextOf(config, parts);
   const scope = { task, context, outer: approvedCallAround(context.threadId) };
   return task.attempt(async () => {
     await enter(host);
-    const result = await enterScope(scope, () => body({ scope, namespace: pregel.namespace }));
+    return raisingSwallowedPause(host, () => enterScope(scope, () => body({ scope, namespace: pregel.namespace })));
+  });
+}
+
+/** Code that caught the pause, or that failed afterwards, has not ended the node: the pause has. */
+async function raisingSwallowedPause<T>(host: GraphTask, body: () => Promise<T>): Promise<T> {
+  try {
+    const result = await body();
     if (host.raised !== undefined) await host.raised;
     return result;
-  });
+  } catch (error) {
+    if (host.raised !== undefined) await host.raised;
+    // The next process starts from what is written: what finished before this failure need not run again.
+    if (host.entry.asks.size > 0) await host.writeFinished().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Run id: the adapter run around the graph, else what the caller configured, else the thread. */

@@ -1,4 +1,4 @@
-// What is kept beside a task in the checkpointer: marks of used answers, outcomes of claimed calls, refused plain values.
+// What is kept beside a task in the checkpointer: marks of used answers, outcomes of calls, refused plain values.
 // Private pending writes under task ids of our own, sealed for the task run; nothing relies on their order.
 //   J1  a visit without asks costs no saver call
 //   J2  of two marks for one binding the first one written stays (the savers' rule); whoever reads back its own token won
@@ -14,20 +14,13 @@ import {
   sealMark,
   type KeyRing,
   type Mark,
-  type Outcome,
+  type KeptOutcome,
 } from "../../spi.js";
 import { INTERRUPT_CHANNEL, UNFINISHED_CHANNELS, type PregelTask } from "./pregel-internals.js";
 
 const SPENT = "aa:spent";
 const DONE = "aa:done";
 const REFUSED = "aa:null";
-
-/** A claimed call's end, as it is kept. */
-export interface KeptOutcome {
-  readonly callId: string;
-  readonly rawDigest: string;
-  readonly outcome: Outcome;
-}
 
 /** Everything that is known about a task from its rows. */
 export interface TaskRows {
@@ -79,7 +72,7 @@ export class TaskJournal {
   /** Write the mark and read it back. @throws ApprovalAlreadyDecided when another claim was first */
   async mark(mark: Mark): Promise<void> {
     const rowId = `${this.#prefix}s:${mark.record.binding}`;
-    await this.#write(SPENT, sealMark(this.#keys, this.#owner, mark), rowId);
+    await this.#write([[SPENT, sealMark(this.#keys, this.#owner, mark)]], rowId);
     const rows = await this.#rows();
     // Not saved yet (exit durability, first pause not reached): nobody else can have it.
     if (rows === undefined) return;
@@ -91,24 +84,35 @@ export class TaskJournal {
     });
   }
 
-  async keepOutcome(kept: KeptOutcome): Promise<void> {
-    const value = { v: 1, callId: kept.callId, rawDigest: kept.rawDigest, outcome: outcomeToJson(kept.outcome) };
-    const text = seal(this.#keys, { purpose: "done", owner: [...this.#owner] }, value);
-    await this.#write(DONE, text, `${this.#prefix}d:${digest("agent-adapter/row/v1", kept.callId)}`);
+  /** One write for all of them; written again, the first one stays. */
+  async keepOutcomes(kept: readonly KeptOutcome[]): Promise<void> {
+    const rowId = digest(
+      "agent-adapter/row/v1",
+      kept.map(({ callId }) => callId),
+    );
+    await this.#write(
+      kept.map((one) => [DONE, this.#sealOutcome(one)]),
+      `${this.#prefix}d:${rowId}`,
+    );
+  }
+
+  #sealOutcome({ callId, rawDigest, outcome }: KeptOutcome): string {
+    const value = { v: 1, callId, rawDigest, outcome: outcomeToJson(outcome) };
+    return seal(this.#keys, { purpose: "done", owner: [...this.#owner] }, value);
   }
 
   /** Remember that this plain value was refused: LangGraph would offer it for ever. */
   async refuse(valueDigest: string): Promise<void> {
-    await this.#write(REFUSED, 1, `${this.#prefix}n:${valueDigest}`);
+    await this.#write([[REFUSED, 1]], `${this.#prefix}n:${valueDigest}`);
   }
 
   get #prefix(): string {
     return `aa:${this.#pregel.taskId}:`;
   }
 
-  async #write(channel: string, value: unknown, taskId: string): Promise<void> {
+  async #write(writes: [channel: string, value: unknown][], taskId: string): Promise<void> {
     try {
-      await this.#pregel.saver?.putWrites(this.#pregel.address, [[channel, value]], taskId);
+      await this.#pregel.saver?.putWrites(this.#pregel.address, writes, taskId);
     } catch (cause) {
       throw new StoreUnavailable("the checkpointer did not take a write; nothing was used", { cause });
     }

@@ -16,10 +16,11 @@ import {
   type ResultStyle,
 } from "../langchain-core/tool-messages.js";
 import { LangGraphApproval } from "./langgraph-approval.js";
+import { markAsking, refuseUnknown, settleNode, type DurableOptions } from "./node-settings.js";
 import type { NodeConfig } from "./pregel-internals.js";
-import { runInTask, type NodeRun } from "./run-in-task.js";
+import { runInTask, type NodeRun, type NodeRunner } from "./run-in-task.js";
 
-export interface ToolNodeOptions {
+export interface ToolNodeOptions extends DurableOptions {
   /** Default: the registry's shared executor with a `LangGraphApproval()` under this process's random key. */
   readonly executor?: Executor;
   /** The state key of the messages. Default `"messages"`. */
@@ -47,8 +48,7 @@ export function toolNode(registry: Registry, options: ToolNodeOptions = {}): Too
   return new RegistryToolNode(registry, options);
 }
 
-interface Settings {
-  readonly executor: Executor;
+interface Settings extends NodeRunner {
   readonly messagesKey: string;
   readonly concurrency: number;
   readonly style: ResultStyle;
@@ -61,17 +61,22 @@ function settle(registry: Registry, options: ToolNodeOptions): Settings {
     concurrency,
     announceEdits = true,
     maxResultChars = Infinity,
+    durable,
+    maxEntryBytes,
     ...rest
   } = options;
-  const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) throw new ToolUsageError(`toolNode: there is no option ${JSON.stringify(unknown)}`);
+  refuseUnknown("toolNode", rest);
   if (!(maxResultChars > 0)) throw new ToolUsageError("toolNode: maxResultChars must be a number above 0");
   const used = executor ?? defaultExecutor(registry, () => ({ approval: new LangGraphApproval() }));
   const strayed = registry.list().find((spec) => used.registry.get(spec.name) !== spec);
   if (strayed !== undefined)
     throw new ToolUsageError(`toolNode: ${strayed.name} is not registered in the executor's registry`);
   const style = { announceEdits, maxResultChars };
-  return { executor: used, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, style };
+  const settings = settleNode("toolNode", {
+    ...(durable === undefined ? {} : { durable }),
+    ...(maxEntryBytes === undefined ? {} : { maxEntryBytes }),
+  });
+  return { executor: used, settings, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, style };
 }
 
 class RegistryToolNode extends ToolNode {
@@ -83,11 +88,12 @@ class RegistryToolNode extends ToolNode {
     super(registry.list().map((spec) => structuredTool(spec, settings.executor)));
     this.#settings = settings;
     this.#registry = registry;
+    markAsking(this, settings.executor);
   }
 
   protected override async run(input: unknown, config: NodeConfig): Promise<unknown> {
-    const { executor, messagesKey } = this.#settings;
-    return runInTask(config, executor, async (node) => {
+    const { messagesKey } = this.#settings;
+    return runInTask(config, this.#settings, async (node) => {
       const open = readInput(input, messagesKey, node.namespace);
       const answers = await this.#answer(open.calls, node);
       const messages = open.repaired === undefined ? answers : [open.repaired, ...answers];

@@ -27,9 +27,8 @@ function setting(): Setting {
   const kept: Outcome[] = [];
   const host: TaskHost = {
     ...plainHost,
-    keepOutcome: (_callId, _rawDigest, outcome) => {
-      kept.push(outcome);
-      return Promise.resolve();
+    keepOutcome: ({ outcome }, claimed) => {
+      if (claimed) kept.push(outcome);
     },
   };
   const task = (signal?: AbortSignal) => new TaskRun({ id: ["t"], group: "g", entry, host, signal });

@@ -1,0 +1,54 @@
+// What every node of this package can be told about keeping finished calls, and which nodes may ask (for `assertSafe` and
+// `resume`). Owns the defaults.
+
+import { ToolUsageError, type Executor } from "../../index.js";
+
+/**
+ * When finished calls that used no approval are written beside the task, sealed, so that another process replays them:
+ * `"pause"` when the node pauses, `"call"` as each call finishes, `false` never (another process runs them again).
+ */
+export type Durable = "pause" | "call" | false;
+
+export interface DurableOptions {
+  /** Default `"pause"`. What an approved call came to is always written at once. */
+  readonly durable?: Durable;
+  /** A larger result stays in this process: another one runs the call again, or refuses it if it was approved. Default 1 MiB. */
+  readonly maxEntryBytes?: number;
+}
+
+export interface NodeSettings {
+  readonly durable: Durable;
+  readonly maxEntryBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** @throws ToolUsageError naming node and option */
+export function settleNode(node: string, { durable = "pause", maxEntryBytes = MIB }: DurableOptions): NodeSettings {
+  if (durable !== "pause" && durable !== "call" && durable !== false) {
+    throw new ToolUsageError(`${node}: durable must be "pause", "call" or false`);
+  }
+  if (!(Number.isSafeInteger(maxEntryBytes) && maxEntryBytes > 0)) {
+    throw new ToolUsageError(`${node}: maxEntryBytes must be a whole number above 0`);
+  }
+  return { durable, maxEntryBytes };
+}
+
+/** @throws ToolUsageError naming the option that does not exist: a misspelt one must not be ignored */
+export function refuseUnknown(node: string, rest: object): void {
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw new ToolUsageError(`${node}: there is no option ${JSON.stringify(unknown)}`);
+}
+
+const ASKING = new WeakMap<object, Executor>();
+
+/** Remember that this node may ask a human, and through which executor. */
+export function markAsking<Node extends object>(node: Node, executor: Executor): Node {
+  ASKING.set(node, executor);
+  return node;
+}
+
+/** The executor of a node of this package; `undefined` for any other. */
+export function executorOfNode(node: unknown): Executor | undefined {
+  return typeof node === "object" || typeof node === "function" ? ASKING.get(node ?? {}) : undefined;
+}

@@ -1,0 +1,37 @@
+// Items on their way through `Send`. LangGraph turns any nested plain object with a string `node` and `args` into a `Send`;
+// such items travel as JSON text.
+
+import { ToolUsageError } from "../../index.js";
+import { exactJson } from "../../spi.js";
+
+const WRAPPED = "aa_item";
+
+/** The item as it may travel. @throws ToolUsageError when it must travel as text and is not JSON */
+export function wrapItem(item: unknown): unknown {
+  return holdsSendLike(item) ? { [WRAPPED]: textOf(item) } : item;
+}
+
+/** The item as it was. */
+export function unwrapItem(item: unknown): unknown {
+  if (typeof item !== "object" || item === null || !Object.hasOwn(item, WRAPPED)) return item;
+  const text: unknown = Object.getOwnPropertyDescriptor(item, WRAPPED)?.value;
+  return typeof text === "string" && Object.keys(item).length === 1 ? JSON.parse(text) : item;
+}
+
+function textOf(item: unknown): string {
+  try {
+    return exactJson(item);
+  } catch (cause) {
+    throw new ToolUsageError("fanOut: an item that looks like a Send inside must be JSON to travel", { cause });
+  }
+}
+
+function holdsSendLike(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (!Array.isArray(value) && looksLikeSend(value)) return true;
+  return Object.values(value).some((inner) => holdsSendLike(inner));
+}
+
+function looksLikeSend(value: object): boolean {
+  return "node" in value && typeof value.node === "string" && "args" in value;
+}
