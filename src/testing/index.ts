@@ -12,3 +12,7 @@ export { cacheContract } from "./cache-contract.js";
 export { claimContract, type ClaimContractOptions } from "./claim-contract.js";
 export { ledgerContract, type LedgerContractOptions } from "./ledger-contract.js";
 export type { ContractCase, ContractOptions, MakeStore } from "./contract.js";
+
+// ---- what checkpointers of LangGraph must do for approvals
+export { assertSaver, checkSaver } from "./check-saver.js";
+export type { CheckedSaver, CheckSaverOptions, SaverFinding } from "./check-saver.js";

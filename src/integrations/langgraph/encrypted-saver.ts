@@ -27,12 +27,6 @@ export interface EncryptedSaverOptions {
   readonly allowPlaintext?: boolean;
 }
 
-/** What `encryptedSaver` gives: a checkpointer like the one behind it. */
-export interface EncryptedSaver<V extends string | number = number> extends BaseCheckpointSaver<V> {
-  /** Calls `setup` of the saver behind it; nothing when it has none. */
-  setup(): Promise<void>;
-}
-
 /**
  * A checkpointer that encrypts (AES-256-GCM) what it gives to `saver` and decrypts what comes back. Any saver will do; it
  * keeps ids, names of channels and the order of things, and cannot read values. Throws `ToolUsageError` for a bad key.
@@ -48,7 +42,7 @@ export function encryptedSaver<V extends string | number = number>(
   if (typeof saver?.getTuple !== "function" || typeof saver.putWrites !== "function") {
     throw new ToolUsageError("`encryptedSaver` needs a LangGraph checkpointer to stand in front of");
   }
-  return new Encrypting(saver, new SaverSeals(KeyRing.of(key, "key"), saver.serde, allowPlaintext));
+  return new EncryptedSaver(saver, new SaverSeals(KeyRing.of(key, "key"), saver.serde, allowPlaintext));
 }
 
 type Saver<V extends string | number> = BaseCheckpointSaver<V>;
@@ -71,7 +65,8 @@ interface Home {
   readonly namespace: string;
 }
 
-class Encrypting<V extends string | number> extends BaseCheckpointSaver<V> implements EncryptedSaver<V> {
+/** What `encryptedSaver` gives: a checkpointer like the one behind it. */
+export class EncryptedSaver<V extends string | number = number> extends BaseCheckpointSaver<V> {
   readonly #saver: Saver<V>;
   readonly #seals: SaverSeals;
 
@@ -81,6 +76,7 @@ class Encrypting<V extends string | number> extends BaseCheckpointSaver<V> imple
     this.#seals = seals;
   }
 
+  /** Calls `setup` of the saver behind it; does nothing when it has none. */
   async setup(): Promise<void> {
     if ("setup" in this.#saver && typeof this.#saver.setup === "function") await this.#saver.setup();
   }

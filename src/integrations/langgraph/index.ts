@@ -13,3 +13,6 @@ export type { Durable, DurableOptions } from "./node-settings.js";
 export { LangGraphApproval, type LangGraphApprovalOptions } from "./langgraph-approval.js";
 export { isInvalidAnswer } from "./is-invalid-answer.js";
 export type { ApprovalInterrupt } from "./graph-task.js";
+
+// ---- checkpointers
+export { encryptedSaver, type EncryptedSaver, type EncryptedSaverOptions } from "./encrypted-saver.js";
