@@ -20,7 +20,6 @@ export type Decided = Extract<Verdict, { status: "decided" }>;
 export interface NestedCall {
   readonly tool: string;
   readonly args: unknown;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** One call on its way through the stages. */

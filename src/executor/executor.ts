@@ -140,7 +140,11 @@ export class Executor<Names extends string = string> {
   /** The task run around the caller wins over any context: whatever context a call is given, it belongs to its task run. */
   #scope(context: RunContext | undefined): Scope {
     const around = currentScope();
-    if (around !== undefined) return { ...around, context: context ?? around.context };
+    if (around !== undefined) {
+      // A body that was left behind does nothing more.
+      around.outer?.signal?.throwIfAborted();
+      return { ...around, context: context ?? around.context };
+    }
     const run = context ?? this.context();
     const task = this.#tasks.get(run);
     if (task === undefined)

@@ -47,7 +47,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
   const { task, context, outer } = scope;
   const call =
     request.callId === undefined || isText(request.callId) ? entryOf(scope, callId, rawDigest) : noEntry(rawDigest);
-  const signal = joined(request.signal, context.signal ?? task.signal);
+  const signal = joined(request.signal, outer?.signal, context.signal ?? task.signal);
   return {
     parts,
     task,
@@ -126,7 +126,8 @@ function noEntry(rawDigest: string): { entry: CallEntry; misuse: unknown } {
   return { entry, misuse: new ToolUsageError("a call id must be well-formed text") };
 }
 
-function joined(own: AbortSignal | undefined, run: AbortSignal | undefined): AbortSignal | undefined {
-  if (own === undefined || run === undefined || own === run) return own ?? run;
-  return AbortSignal.any([own, run]);
+/** One signal for all of them; `undefined` when there is none. */
+export function joined(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const [first, ...others] = new Set(signals.filter((signal) => signal !== undefined));
+  return first === undefined || others.length === 0 ? first : AbortSignal.any([first, ...others]);
 }

@@ -11,6 +11,8 @@ export interface OuterCall {
   readonly callId: string;
   /** Did it use an approval? */
   readonly approved: boolean;
+  /** Aborted when the body is left behind: it may call nothing more, and what it called ends with it. */
+  readonly signal: AbortSignal | undefined;
   /** How many calls its body has made. */
   children: number;
 }

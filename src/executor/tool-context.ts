@@ -13,13 +13,13 @@ interface Surroundings {
 
 export function toolContext(attempt: Attempt): Surroundings {
   const { task, context, name, callId } = attempt;
-  const self: OuterCall = { tool: name, callId, approved: attempt.claimed, children: 0 };
+  const self: OuterCall = { tool: name, callId, approved: attempt.claimed, signal: attempt.bodySignal, children: 0 };
   return { within: (body) => enterScope({ task, context, outer: self }, () => body(contextOf(attempt, self))) };
 }
 
 function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
   const { context, callId } = attempt;
-  const source = attempt.bodySignal;
+  const source = self.signal;
   let signal: AbortSignal | undefined;
   return {
     runId: context.runId,
@@ -40,7 +40,7 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
     async run(tool, args) {
       // A body that was left behind does nothing more.
       source?.throwIfAborted();
-      return attempt.runNested(self, { tool, args, signal: source });
+      return attempt.runNested(self, { tool, args });
     },
   };
 }
