@@ -20,11 +20,16 @@ export async function withDeadline<T>(
   const over = new AbortController();
   const finished = new AbortController();
   const running = body(signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]));
-  const alarm = clock.sleep(ms, finished.signal).then(() => {
-    const error = expired();
-    over.abort(error);
-    throw error;
-  });
+  // After an abort nobody waits for the deadline: its timer goes, and the body alone says when it is over.
+  const rest = signal === undefined ? finished.signal : AbortSignal.any([signal, finished.signal]);
+  const alarm = clock.sleep(ms, rest).then(
+    () => {
+      const error = expired();
+      over.abort(error);
+      throw error;
+    },
+    () => running,
+  );
   // Whichever comes second is dropped, also when it rejects.
   running.catch(() => undefined);
   alarm.catch(() => undefined);
