@@ -15,10 +15,9 @@ export async function retry(attempt: Attempt, next: () => Promise<unknown>): Pro
       return await measured(attempt, next);
     } catch (error) {
       if (!mayRepeat(attempt, error)) throw error;
-      await clock.sleep(
-        backoffMs(policy, attempt.attempts, randomFraction()),
-        attempt.signal ?? new AbortController().signal,
-      );
+      // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
+      const stop = AbortSignal.any(attempt.signal === undefined ? [] : [attempt.signal]);
+      await clock.sleep(backoffMs(policy, attempt.attempts, randomFraction()), stop);
     }
   }
 }
