@@ -3,6 +3,7 @@
 import { transition, type CallState } from "../../approvals/transitions.js";
 import type { Mark } from "../../approvals/mark.js";
 import { denialError } from "../../approvals/denial.js";
+import { untilAborted } from "../../async/deadline.js";
 import { ApprovalAlreadyDecided } from "../../errors.js";
 import { joinRunning } from "../../journal/journal.js";
 import { replay } from "../../journal/outcome.js";
@@ -43,7 +44,7 @@ async function lookAgain(attempt: Attempt, next: () => Promise<unknown>): Promis
 async function joinOrReplay(attempt: Attempt): Promise<void> {
   const { call, task } = attempt;
   if (call.outcome === undefined && call.running !== undefined) {
-    const joined = await joinRunning(task, call.running, about(attempt));
+    const joined = await untilAborted(attempt.signal, joinRunning(task, call.running, about(attempt)));
     // An abandoned call that ended by its owner's abort: a plain one runs again, an approved one is unknown.
     if (joined.ok || !joined.lost) {
       attempt.settled = joined;
