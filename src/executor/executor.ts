@@ -10,7 +10,7 @@ import type { Registry } from "../tools/registry.js";
 import type { AnyToolSpec, ToolSpec } from "../tools/spec.js";
 import { explain as explainCall, type Explanation } from "./explain.js";
 import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
-import { isText, runCall } from "./run-call.js";
+import { isText, runCall, signalOf } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
 import { currentScope, type Scope } from "./scope.js";
 
@@ -127,7 +127,7 @@ export class Executor<Names extends string = string> {
   async runMany(calls: readonly BatchCall[], options: BatchRunOptions = {}): Promise<CallOutcome[]> {
     const scope = this.#scope(options.context);
     const concurrency = options.concurrency ?? this.#parts.concurrency;
-    return runBatch(this.#parts, scope, calls, { concurrency, signal: options.signal ?? scope.context.signal });
+    return runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, options.signal) });
   }
 
   /** A spec counts only if it is the registered one: a tool outside the registry has no gate that anybody checked. */

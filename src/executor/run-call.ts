@@ -47,7 +47,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
   const { task, context, outer } = scope;
   const call =
     request.callId === undefined || isText(request.callId) ? entryOf(scope, callId, rawDigest) : noEntry(rawDigest);
-  const signal = joined(request.signal, outer?.signal, context.signal ?? task.signal);
+  const signal = signalOf(scope, request.signal);
   return {
     parts,
     task,
@@ -126,8 +126,9 @@ function noEntry(rawDigest: string): { entry: CallEntry; misuse: unknown } {
   return { entry, misuse: new ToolUsageError("a call id must be well-formed text") };
 }
 
-/** One signal for all of them; `undefined` when there is none. */
-export function joined(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
-  const [first, ...others] = new Set(signals.filter((signal) => signal !== undefined));
+/** Everything that may stop a call, as one signal: its own, the body it was called by, its run. */
+export function signalOf({ task, context, outer }: Scope, own: AbortSignal | undefined): AbortSignal | undefined {
+  const signals = [own, outer?.signal, context.signal ?? task.signal].filter((signal) => signal !== undefined);
+  const [first, ...others] = new Set(signals);
   return first === undefined || others.length === 0 ? first : AbortSignal.any([first, ...others]);
 }
