@@ -5,11 +5,11 @@ import type { Mark } from "../../approvals/mark.js";
 import { denialError } from "../../approvals/denial.js";
 import { untilAborted } from "../../async/deadline.js";
 import { ApprovalAlreadyDecided } from "../../errors.js";
-import { joinRunning } from "../../journal/journal.js";
 import { replay } from "../../journal/outcome.js";
 import { processState } from "../../journal/process-state.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, specOf, type Attempt } from "../attempt.js";
+import { joinCall } from "../join-call.js";
 
 export function replayFinished(attempt: Attempt): Promise<void> | void {
   const { call, task } = attempt;
@@ -42,9 +42,9 @@ async function lookAgain(attempt: Attempt, next: () => Promise<unknown>): Promis
 }
 
 async function joinOrReplay(attempt: Attempt): Promise<void> {
-  const { call, task } = attempt;
+  const { call } = attempt;
   if (call.outcome === undefined && call.running !== undefined) {
-    const joined = await untilAborted(attempt.signal, joinRunning(task, call.running, about(attempt)));
+    const joined = await untilAborted(attempt.signal, joinCall(attempt, call.running));
     // An abandoned call that ended by its owner's abort: a plain one runs again, an approved one is unknown.
     if (joined.ok || !joined.lost) {
       attempt.settled = joined;

@@ -1,9 +1,16 @@
 // The one running instance of a call: beside it nobody starts another, and what it came to is kept.
 
-import { joinRunning, runOnce } from "../../journal/journal.js";
+import { runOnce } from "../../journal/journal.js";
 import { replay, type Settled } from "../../journal/outcome.js";
 import { about, type Attempt } from "../attempt.js";
-import { isControlFlow } from "../control-flow.js";
+import { isControlFlow, isHostSignal } from "../control-flow.js";
+import { joinCall } from "../join-call.js";
+
+/** The run that started it was aborted, and this one was not: a call that needed nobody runs again. */
+function mayRunAnew({ approved, signal }: Attempt, joined: Settled): boolean {
+  const aborted = !joined.ok && joined.lost && !isHostSignal(joined.error);
+  return aborted && approved === undefined && signal?.aborted !== true;
+}
 
 export async function once(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const { call, task, callId, signal } = attempt;
@@ -12,10 +19,14 @@ export async function once(attempt: Attempt, next: () => Promise<unknown>): Prom
   throw settled.error;
 
   // Another attempt may have finished it, or started it, while this one validated or asked.
-  function oneInstance(): Promise<Settled> {
-    if (call.outcome !== undefined) return Promise.resolve(replay(call.outcome, about(attempt)));
-    if (call.running !== undefined) return joinRunning(task, call.running, about(attempt));
-    return runOnce({ task, call, callId, approved: attempt.approved !== undefined, isLost, claimed }, next);
+  async function oneInstance(): Promise<Settled> {
+    for (;;) {
+      if (call.outcome !== undefined) return replay(call.outcome, about(attempt));
+      if (call.running === undefined)
+        return runOnce({ task, call, callId, approved: attempt.approved !== undefined, isLost, claimed }, next);
+      const joined = await joinCall(attempt, call.running);
+      if (!mayRunAnew(attempt, joined)) return joined;
+    }
   }
 
   function isLost(error: unknown): boolean {
