@@ -48,7 +48,8 @@ export type { ApprovalFilter, ApprovalRecord, ApprovalStatus, ApprovalStore } fr
 export { MemoryClaimStore, type MemoryClaimStoreOptions } from "./approvals/memory-claim-store.js";
 export type { ClaimStore } from "./approvals/claim-store.js";
 export { toReviewRequest, type PendingInterrupt, type ReviewRequest } from "./approvals/review-request.js";
-export type { Answer, AnswerCheck } from "./approvals/answer.js";
+export type { Answer, AnswerCheck, MacAnswer, SignatureAnswer } from "./approvals/answer.js";
+export { signDecision, type Approver, type SigningOptions } from "./approvals/approvers.js";
 export type { ApprovalPort } from "./approvals/port.js";
 export type { ApprovalRequest, PreviousAttempt } from "./approvals/request.js";
 
@@ -62,6 +63,7 @@ export { MemoryLedger } from "./ledger/memory-ledger.js";
 export type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "./ledger/ledger.js";
 export type { Clock } from "./async/clock.js";
 export type { JsonLimits, JsonObject, JsonValue } from "./crypto/canonical-json.js";
+export type { AsymmetricKey } from "./crypto/ed25519.js";
 export type { Secret, Secrets } from "./crypto/keys.js";
 
 // ---- errors

@@ -21,6 +21,7 @@ export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { transition } from "./approvals/transitions.js";
 export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
 export { isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
+export { Approvers } from "./approvals/approvers.js";
 export { fieldsOf, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";

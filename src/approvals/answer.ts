@@ -8,18 +8,31 @@ import type { KeyRing } from "../crypto/keys.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
 import { hasShape, isCount, isText, type Shape } from "./shape.js";
 
-/** A signed answer as it travels: plain JSON. */
-export interface Answer {
+interface Signed {
   readonly binding: string;
   readonly decision: DecisionFields;
   /** Milliseconds since the epoch. */
   readonly signedAt: number;
   /** Milliseconds since the epoch; judged when the answer is used. */
   readonly expiresAt: number;
+  /** Which key signed: of a shared secret its id, of an approver the approver's id. */
   readonly keyId: string;
+}
+
+/** Signed with a shared secret. */
+export interface MacAnswer extends Signed {
   /** HMAC-SHA256, base64url. */
   readonly mac: string;
 }
+
+/** Signed with an approver's own key. */
+export interface SignatureAnswer extends Signed {
+  /** Ed25519, base64url. */
+  readonly signature: string;
+}
+
+/** A signed answer as it travels: plain JSON. */
+export type Answer = MacAnswer | SignatureAnswer;
 
 /** What is wrong with an answer, in one word. */
 export type AnswerCheck = "ok" | "malformed" | "signature" | "expired" | "binding";
@@ -28,15 +41,16 @@ export type AnswerCheck = "ok" | "malformed" | "signature" | "expired" | "bindin
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Answer, decision and edit: the levels above edited arguments. */
 const NESTING = 3;
-const ANSWER: Shape<Answer> = {
+const SIGNED: Shape<Signed> = {
   binding: isText,
   decision: (value) => parseDecision(value) !== undefined,
   signedAt: isCount,
   expiresAt: isCount,
   keyId: isText,
-  mac: isText,
 };
-const LABEL = "agent-adapter/answer/v1";
+const MAC_ANSWER: Shape<MacAnswer> = { ...SIGNED, mac: isText };
+const SIGNATURE_ANSWER: Shape<SignatureAnswer> = { ...SIGNED, signature: isText };
+export const LABEL = "agent-adapter/answer/v1";
 
 interface Unsigned {
   readonly binding: string;
@@ -45,17 +59,14 @@ interface Unsigned {
   readonly expiresAt: number;
 }
 
-const covered = (answer: Unsigned, keyId: string) => [
-  answer.binding,
-  { ...answer.decision },
-  answer.signedAt,
-  answer.expiresAt,
-  keyId,
-];
+/** What a MAC and a signature are over. */
+export function coveredBy(answer: Unsigned, keyId: string) {
+  return [answer.binding, { ...answer.decision }, answer.signedAt, answer.expiresAt, keyId];
+}
 
 /** Sign under the ring's current key. */
-export function signAnswer(ring: KeyRing, answer: Unsigned): Answer {
-  const { keyId, mac } = ring.sign("answer", LABEL, covered(answer, ring.currentId));
+export function signAnswer(ring: KeyRing, answer: Unsigned): MacAnswer {
+  const { keyId, mac } = ring.sign("answer", LABEL, coveredBy(answer, ring.currentId));
   return { ...answer, keyId, mac };
 }
 
@@ -63,15 +74,16 @@ export function signAnswer(ring: KeyRing, answer: Unsigned): Answer {
 export function parseAnswer(value: unknown, limits: JsonLimits): Answer | undefined {
   // One bounded look at the whole before anything of it is read.
   const bounds = { maxDepth: limits.maxDepth + NESTING, maxBytes: limits.maxBytes + MAX_ANSWER_BYTES };
-  if (!isJson(value, bounds) || !hasShape(value, ANSWER)) return undefined;
+  if (!isJson(value, bounds)) return undefined;
+  if (!hasShape(value, MAC_ANSWER) && !hasShape(value, SIGNATURE_ANSWER)) return undefined;
   // The shape is the type: every field was tested and no other is there.
   const answer = jsonCopy(value) as unknown as Answer;
   return fits(answer, limits) ? answer : undefined;
 }
 
 /** Is it signed by one of these keys? Constant time; says nothing about dates or which request it is for. */
-export function isSigned(ring: KeyRing, answer: Answer): boolean {
-  return ring.verify("answer", LABEL, covered(answer, answer.keyId), answer);
+export function isSigned(ring: KeyRing, answer: MacAnswer): boolean {
+  return ring.verify("answer", LABEL, coveredBy(answer, answer.keyId), answer);
 }
 
 function fits(answer: Answer, limits: JsonLimits): boolean {

@@ -13,7 +13,7 @@ import {
   type PendingInterrupt,
   type ReviewRequest,
 } from "../../src/index.js";
-import type { Answer } from "../../src/index.js";
+import type { MacAnswer } from "../../src/index.js";
 import type { ApprovalInterrupt, LangGraphApproval } from "../../src/integrations/langgraph/index.js";
 
 const pay = defineTool({
@@ -60,7 +60,7 @@ describe("a decision", () => {
   test("is made by approve and deny", () => {
     expectTypeOf(approve()).toEqualTypeOf<ApprovalDecision>();
     expectTypeOf(deny({ by: "ana", reason: "no" })).toEqualTypeOf<ApprovalDecision>();
-    expectTypeOf(port.resumeValue(interrupt, approve())).toEqualTypeOf<Answer>();
+    expectTypeOf(port.resumeValue(interrupt, approve())).toEqualTypeOf<MacAnswer>();
   });
 
   test("is never parsed JSON or plain fields", () => {

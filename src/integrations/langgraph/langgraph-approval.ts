@@ -8,9 +8,13 @@ import {
   type AnswerCheck,
   type ApprovalDecision,
   type ApprovalPort,
+  type Approver,
+  type MacAnswer,
   type PendingInterrupt,
 } from "../../index.js";
+import { refuseUnknown } from "./node-settings.js";
 import {
+  Approvers,
   DEFAULT_JSON_LIMITS,
   fieldsOf,
   isSigned,
@@ -34,6 +38,15 @@ export interface LangGraphApprovalOptions {
    * Default: the executor's `secret`, else a random key of this process.
    */
   readonly key?: Secrets;
+  /** Who may approve, with keys of their own: then nothing in this process can. Instead of `key`. */
+  readonly approvers?: readonly Approver[];
+  /** How long a request may wait for a decision, in milliseconds. Default: for ever. */
+  readonly requestTtlMs?: number;
+  /**
+   * After how many milliseconds a use by another process without an outcome counts as lost, so that the call is asked again.
+   * Make it longer than your tools run. Default: 5 minutes.
+   */
+  readonly unknownAfterMs?: number;
   /** How long a signed answer is good, in milliseconds, judged when it is used. Default: 24 hours. */
   readonly answerTtlMs?: number;
 }
@@ -48,23 +61,25 @@ export interface LangGraphApprovalOptions {
  */
 export class LangGraphApproval implements ApprovalPort {
   readonly source = "resume";
-  readonly requestTtlMs = null;
-  readonly unknownAfterMs = UNKNOWN_AFTER_MS;
+  readonly requestTtlMs: number | null;
+  readonly unknownAfterMs: number;
   readonly keys: KeyRing | undefined;
+  readonly #approvers: Approvers | undefined;
   readonly #answerTtlMs: number;
   #host: PortHost | undefined;
 
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(options: LangGraphApprovalOptions = {}) {
-    const { key, answerTtlMs = DAY_MS, ...rest } = options;
-    const unknown = Object.keys(rest)[0];
-    if (unknown !== undefined)
-      throw new ToolUsageError(`LangGraphApproval: there is no option ${JSON.stringify(unknown)}`);
-    if (!(Number.isSafeInteger(answerTtlMs) && answerTtlMs > 0)) {
-      throw new ToolUsageError("LangGraphApproval: answerTtlMs must be a whole number of milliseconds above 0");
+    const { key, approvers, requestTtlMs, unknownAfterMs = UNKNOWN_AFTER_MS, answerTtlMs = DAY_MS, ...rest } = options;
+    refuseUnknown("LangGraphApproval", rest);
+    if (key !== undefined && approvers !== undefined) {
+      throw new ToolUsageError("LangGraphApproval: with `approvers` nothing here may approve; leave out `key`");
     }
     this.keys = key === undefined ? undefined : KeyRing.of(key, "key");
-    this.#answerTtlMs = answerTtlMs;
+    this.#approvers = approvers === undefined ? undefined : new Approvers(approvers);
+    this.requestTtlMs = requestTtlMs === undefined ? null : milliseconds("requestTtlMs", requestTtlMs);
+    this.unknownAfterMs = milliseconds("unknownAfterMs", unknownAfterMs);
+    this.#answerTtlMs = milliseconds("answerTtlMs", answerTtlMs);
   }
 
   /** @throws ToolUsageError when a port without a `key` is given to executors with different secrets */
@@ -83,7 +98,10 @@ export class LangGraphApproval implements ApprovalPort {
    * made by `approve()` or `deny()`
    * @throws ToolArgsInvalid when an edit does not fit the tool
    */
-  resumeValue(interrupt: PendingInterrupt, decision: ApprovalDecision): Answer {
+  resumeValue(interrupt: PendingInterrupt, decision: ApprovalDecision): MacAnswer {
+    if (this.#approvers !== undefined) {
+      throw new ToolUsageError("with `approvers` an answer is signed by signDecision() where the private key is");
+    }
     const { binding, request } = toReviewRequest(interrupt);
     this.#checkSealed(interrupt.value, { binding, request });
     const fields = fieldsOf(decision);
@@ -99,6 +117,35 @@ export class LangGraphApproval implements ApprovalPort {
     throw new ToolUsageError("the decision is too large to be sent as an answer");
   }
 
+  /**
+   * Sign several decisions at once: an id map for `Command({ resume })`. Decisions are named by interrupt id or binding.
+   *
+   * @throws ToolUsageError when a decision belongs to none of the interrupts, or as `resumeValue`
+   */
+  resumeValues(
+    interrupts: readonly PendingInterrupt[],
+    decisions: Readonly<Record<string, ApprovalDecision>>,
+  ): Record<string, MacAnswer> {
+    const left = new Map(Object.entries(decisions));
+    const answers: Record<string, MacAnswer> = {};
+    for (const interrupt of interrupts) {
+      const names = [interrupt.id ?? "", toReviewRequest(interrupt).binding];
+      const name = names.find((candidate) => left.has(candidate));
+      const decision = name === undefined ? undefined : left.get(name);
+      if (name === undefined || decision === undefined || interrupt.id === undefined) continue;
+      left.delete(name);
+      answers[interrupt.id] = this.resumeValue(interrupt, decision);
+    }
+    if (left.size > 0) throw new ToolUsageError(`${left.size} of the decisions belong to none of the interrupts`);
+    return answers;
+  }
+
+  /** Was this signed by somebody who may sign here, for whatever request? */
+  isGenuine(value: unknown): boolean {
+    const answer = parseAnswer(value, this.#limits());
+    return answer !== undefined && this.#isSigned(answer);
+  }
+
   /** What is wrong with a resume value for this interrupt, in one word, without running anything. */
   check(interrupt: PendingInterrupt, value: unknown): AnswerCheck {
     return this.verify(toReviewRequest(interrupt), value);
@@ -108,7 +155,7 @@ export class LangGraphApproval implements ApprovalPort {
     const answer = parseAnswer(value, this.#limits());
     if (answer === undefined) return "malformed";
     if (answer.binding !== shown.binding) return "binding";
-    if (!isSigned(this.#ring(), answer)) return "signature";
+    if (!this.#isSigned(answer) || !this.#mayDecide(answer, shown)) return "signature";
     const { decision } = answer;
     if (
       decision.approved &&
@@ -128,15 +175,29 @@ export class LangGraphApproval implements ApprovalPort {
     if (value === undefined) return { status: "pending" };
     const answer = parseAnswer(value, this.#limits());
     // Stored answers were genuine when they entered; what no longer verifies (a removed key, its time) is asked again.
-    if (answer === undefined || this.verify(shown, answer) !== "ok") return { status: "stale" };
+    const check = this.verify(shown, value);
+    if (answer === undefined || (check !== "ok" && check !== "expired")) return { status: "stale" };
+    // Signed too late is the request's end; signed in time and used late is the answer's.
+    const { expiresAt } = shown.request;
+    if (expiresAt !== null && answer.signedAt > expiresAt) return { status: "expired" };
+    if (check === "expired") return { status: "stale" };
     return {
       status: "decided",
       decision: answer.decision,
-      decidedBy: answer.decision.by,
+      decidedBy: "signature" in answer ? answer.keyId : answer.decision.by,
       guardUntil: Math.max(answer.expiresAt, this.#now() + this.#answerTtlMs),
       // The answer has no record of its own; the claim is all there is.
       consume: () => Promise.resolve(),
     };
+  }
+
+  #isSigned(answer: Answer): boolean {
+    if (this.#approvers !== undefined) return "signature" in answer && this.#approvers.isSigned(answer);
+    return "mac" in answer && isSigned(this.#ring(), answer);
+  }
+
+  #mayDecide(answer: Answer, { request }: Shown): boolean {
+    return this.#approvers === undefined || ("signature" in answer && this.#approvers.mayDecide(answer, request));
   }
 
   /** A request that was replaced together with its binding: the seal still says what was asked. */
@@ -176,6 +237,11 @@ export class LangGraphApproval implements ApprovalPort {
   #now(): number {
     return (this.#host?.clock ?? systemClock).now();
   }
+}
+
+function milliseconds(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new ToolUsageError(`LangGraphApproval: ${name} must be a whole number of milliseconds above 0`);
 }
 
 function isSealedAsk(ring: KeyRing, sealed: string, { binding, request }: Shown): boolean {

@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isSigned, parseAnswer, signAnswer, type Answer } from "../../../src/approvals/answer.js";
+import { isSigned, parseAnswer, signAnswer, type MacAnswer } from "../../../src/approvals/answer.js";
 import { openAsk, type AskRecord } from "../../../src/approvals/ask.js";
 import { bindingOf, isApprovalRequest, type ApprovalRequest } from "../../../src/approvals/request.js";
 import { DEFAULT_JSON_LIMITS } from "../../../src/crypto/canonical-json.js";
@@ -19,7 +19,7 @@ interface Bindings {
 }
 
 interface Answers extends Keys {
-  readonly answers: readonly { readonly name: string; readonly answer: Answer }[];
+  readonly answers: readonly { readonly name: string; readonly answer: MacAnswer }[];
 }
 
 interface Asks extends Keys {
