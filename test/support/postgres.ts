@@ -75,23 +75,32 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
     return server;
   };
   let server = await start();
-  const orphan = () => server.kill("SIGKILL");
-  process.once("exit", orphan);
+  let watch = watchdog(server, folder);
   return {
     url,
     isOurs: true,
     killAndRestart: async () => {
+      watch.kill("SIGKILL");
       await killTree(server);
       server = await start();
+      watch = watchdog(server, folder);
     },
     stop: async () => {
-      process.removeListener("exit", orphan);
+      watch.kill("SIGKILL");
       const gone = new Promise((resolve) => server.once("exit", resolve));
       server.kill("SIGINT");
       await gone;
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Stops the server when this process ends without doing so, however it ends: its end of the pipe is closed then. */
+function watchdog(server: ChildProcess, folder: string): ChildProcess {
+  const script = `cat; kill -INT ${server.pid}; sleep 2; rm -rf "${folder}"`;
+  const watch = spawn("sh", ["-c", script], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  watch.unref();
+  return watch;
 }
 
 /** A pool whose lost idle connections are no event: the tests cut them on purpose. */
