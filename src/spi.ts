@@ -22,7 +22,7 @@ export { transition } from "./approvals/transitions.js";
 export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
 export { isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
 export { Approvers } from "./approvals/approvers.js";
-export { fieldsOf, parseDecision } from "./approvals/decision.js";
+export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";
 

@@ -11,6 +11,10 @@ export type { Durable, DurableOptions } from "./node-settings.js";
 
 // ---- approvals
 export { LangGraphApproval, type LangGraphApprovalOptions } from "./langgraph-approval.js";
+export { resume, type OneAnswer, type ResumeOptions } from "./resume.js";
+export { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
+export { assertSafe } from "./assert-safe.js";
+export type { AppConfig, GraphApp } from "./app.js";
 export { isInvalidAnswer } from "./is-invalid-answer.js";
 export type { ApprovalInterrupt } from "./graph-task.js";
 

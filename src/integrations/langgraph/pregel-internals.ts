@@ -91,7 +91,7 @@ export function readTask(config: NodeConfig): PregelTask {
     saver,
     resuming: keys["__pregel_resuming"] === true || attempt > 1,
     attempt,
-    answers: answerSlots(scratchpad, keys["__pregel_resume_map"], keys["aa_resume"] === "none"),
+    answers: answerSlots(scratchpad, keys["__pregel_resume_map"], keys[CONTINUE_KEY] === "none"),
   };
 }
 
@@ -104,6 +104,10 @@ export const UNFINISHED_CHANNELS: ReadonlySet<string> = new Set([
   "__scheduled__",
 ]);
 export const INTERRUPT_CHANNEL = "__interrupt__";
+/** Makes LangGraph refuse an answer to an interrupt that is not pending, before anything is written. */
+export const STRICT_RESUME_KEY = "__pregel_strict_resume";
+/** Ours: `"none"` says that no plain value is meant for this invocation. */
+export const CONTINUE_KEY = "aa_resume";
 
 function answerSlots(scratchpad: Scratchpad, resumeMap: unknown, noPlain: boolean): AnswerSlots {
   const delivered = Object.values(asRecord(resumeMap));

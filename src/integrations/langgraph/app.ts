@@ -1,0 +1,81 @@
+// A compiled LangGraph app as `resume`, `pendingApprovals` and `assertSafe` see it: the parts they need, by shape.
+
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { ToolUsageError, type Executor } from "../../index.js";
+import { executorOfNode } from "./node-settings.js";
+
+export interface AppConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly [option: string]: unknown;
+}
+
+/** A task of a thread, as `getState` gives it. */
+export interface AppTask {
+  readonly id: string;
+  readonly name: string;
+  readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[];
+  readonly result?: unknown;
+  readonly state?: unknown;
+}
+
+export interface AppSnapshot {
+  readonly config: AppConfig;
+  readonly tasks: readonly AppTask[];
+}
+
+/** Any compiled graph: of yours, a parent of it, a prebuilt agent. */
+export interface GraphApp<Output> {
+  invoke(input: never, config: never): Promise<Output>;
+  getState(config: never, options?: never): Promise<unknown>;
+  readonly checkpointer?: BaseCheckpointSaver | boolean | undefined;
+  readonly builder?: unknown;
+}
+
+/** @throws ToolUsageError when the app was compiled without one */
+export function saverOf(app: GraphApp<unknown>, verb: string): BaseCheckpointSaver {
+  const { checkpointer } = app;
+  if (typeof checkpointer === "object") return checkpointer;
+  throw new ToolUsageError(
+    `${verb}: the app was compiled without a checkpointer, so nothing of it can wait or be resumed`,
+  );
+}
+
+/** What the nodes of a graph are made of, its subgraphs included. */
+export interface NodeView {
+  readonly name: string;
+  /** The function or Runnable that was added. */
+  readonly action: unknown;
+  readonly cachePolicy: unknown;
+  readonly errorHandlerNode: unknown;
+}
+
+/** The nodes of a graph builder or a compiled app. */
+export function nodesOf(graph: unknown): NodeView[] {
+  const builder = fieldsOf(fieldsOf(graph)["builder"] ?? graph);
+  return Object.entries(fieldsOf(builder["nodes"])).flatMap(([name, spec]) => {
+    const { runnable, cachePolicy, errorHandlerNode } = fieldsOf(spec);
+    const inner = fieldsOf(runnable);
+    const action = inner["func"] ?? runnable;
+    const own = executorOfNode(runnable) === undefined ? action : runnable;
+    return [
+      { name, action: own, cachePolicy, errorHandlerNode },
+      ...(inner["builder"] === undefined ? [] : nodesOf(runnable)),
+    ];
+  });
+}
+
+/** The one executor of an app's nodes. @throws ToolUsageError when there is none or more than one */
+export function executorIn(app: unknown, verb: string): Executor {
+  const found = new Set(nodesOf(app).flatMap(({ action }) => executorOfNode(action) ?? []));
+  const [executor] = found;
+  if (executor !== undefined && found.size === 1) return executor;
+  throw new ToolUsageError(
+    `${verb}: give it the \`executor\` whose approvals it answers (the app has ${found.size} it could be)`,
+  );
+}
+
+/** Own and inherited fields of an object by name; of anything else none. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  // Class instances (graphs, node specs) keep some of theirs on the prototype, so this is no copy.
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

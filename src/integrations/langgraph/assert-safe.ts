@@ -1,0 +1,29 @@
+// `assertSafe`: node options of LangGraph that would skip or swallow an approval. A node cannot see them itself.
+
+import { ToolUsageError } from "../../index.js";
+import { fieldsOf, nodesOf, type NodeView } from "./app.js";
+import { executorOfNode } from "./node-settings.js";
+
+/**
+ * Refuse a graph in which a node that may ask has a `cachePolicy` (another thread with equal input would skip the approval) or
+ * an `errorHandler` (it would take a refused answer for a failure and finish the node). Node defaults count.
+ *
+ * @throws ToolUsageError naming the node and the option
+ * @example assertSafe(graph); const app = graph.compile({ checkpointer });
+ */
+export function assertSafe(graph: object): void {
+  const defaults = fieldsOf(fieldsOf(fieldsOf(graph)["builder"] ?? graph)["_nodeDefaults"]);
+  for (const node of nodesOf(graph)) {
+    if (executorOfNode(node.action) === undefined) continue;
+    const option = unsafeOption(node, defaults);
+    if (option !== undefined) {
+      throw new ToolUsageError(`${JSON.stringify(node.name)} may ask a human and must not have LangGraph's ${option}`);
+    }
+  }
+}
+
+function unsafeOption(node: NodeView, defaults: Readonly<Record<string, unknown>>): string | undefined {
+  // `false` switches a default off.
+  if ((node.cachePolicy ?? defaults["cachePolicy"] ?? false) !== false) return "cachePolicy";
+  return (node.errorHandlerNode ?? defaults["errorHandler"]) === undefined ? undefined : "errorHandler";
+}

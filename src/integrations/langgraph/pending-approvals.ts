@@ -1,0 +1,71 @@
+// `pendingApprovals`: every request of a thread that waits for a human, subgraphs included, with what is needed to answer it.
+
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { toReviewRequest, type ReviewRequest } from "../../index.js";
+import { APPROVAL_TYPE } from "../../spi.js";
+import { fieldsOf, saverOf, type AppConfig, type AppSnapshot, type AppTask, type GraphApp } from "./app.js";
+
+/** A request that waits. */
+export interface PendingApproval extends ReviewRequest {
+  /** The interrupt's id: the key for `Command({ resume: { [id]: answer } })`. The same id may carry a new request later. */
+  readonly id: string;
+  /** The record to decide, when a store decides. */
+  readonly approvalId: string | undefined;
+  /** The node that waits. */
+  readonly node: string;
+  /**
+   * `"used"`: an answer to this request was used and its run has not come back (a crash, or it runs right now). It cannot be
+   * answered: continue with null, and if the outcome is unknown a new request comes.
+   */
+  readonly status: "waiting" | "used";
+  /** The raw interrupt, for `resumeValue`. Never show it. */
+  readonly interrupt: { readonly id: string; readonly value: unknown };
+}
+
+/**
+ * Read what waits. Runs nothing.
+ *
+ * @throws ToolUsageError when the app has no checkpointer, or a stored request does not match its binding
+ * @example for (const pending of await pendingApprovals(app, config)) show(pending.request);
+ */
+export async function pendingApprovals(app: GraphApp<unknown>, config: AppConfig): Promise<PendingApproval[]> {
+  const saver = saverOf(app, "pendingApprovals");
+  // The methods of a compiled graph are typed by its state; these arguments fit every one of them.
+  const snapshot = await app.getState(config as never, { subgraphs: true } as never);
+  return waitingIn(asSnapshot(snapshot), saver);
+}
+
+async function waitingIn(snapshot: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
+  const found: PendingApproval[] = [];
+  for (const task of snapshot.tasks) {
+    if (task.result !== undefined) continue;
+    const inner = fieldsOf(task.state);
+    if (Array.isArray(inner["tasks"])) found.push(...(await waitingIn(asSnapshot(task.state), saver)));
+    else found.push(...(await ofTask(task, snapshot, saver)));
+  }
+  return found;
+}
+
+async function ofTask(task: AppTask, { config }: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
+  const interrupt = task.interrupts.at(-1);
+  const value = fieldsOf(interrupt?.value);
+  if (interrupt?.id === undefined || value["type"] !== APPROVAL_TYPE) return [];
+  const { id } = interrupt;
+  const review = toReviewRequest(interrupt);
+  const used = await isMarked(saver, config, `aa:${task.id}:s:${review.binding}`);
+  const approvalId = typeof value["approvalId"] === "string" ? value["approvalId"] : undefined;
+  const raw = { id, value: interrupt.value };
+  return [{ ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting", interrupt: raw }];
+}
+
+/** The row is there before the tool runs; whether it is genuine is the node's business. */
+async function isMarked(saver: BaseCheckpointSaver, config: AppConfig, rowId: string): Promise<boolean> {
+  const tuple = await saver.getTuple({ configurable: { ...config.configurable } });
+  return (tuple?.pendingWrites ?? []).some(([taskId]) => taskId === rowId);
+}
+
+function asSnapshot(value: unknown): AppSnapshot {
+  const { config, tasks } = fieldsOf(value);
+  // What a compiled graph's getState gives has these two, typed by LangGraph.
+  return { config: fieldsOf(config), tasks: Array.isArray(tasks) ? (tasks as AppTask[]) : [] };
+}
