@@ -83,7 +83,7 @@ describe("the demo", () => {
 
 describe("a person as the reviewer", { timeout: 30_000, concurrent: true }, () => {
   const ask = (...lines: readonly string[]) =>
-    runExample("demo.ts", ["--ask"], lines.map((text) => `${text}\n`).join(""));
+    runExample("demo.ts", ["--ask"], { input: lines.map((text) => `${text}\n`).join("") });
 
   test("approves", async () => {
     const { code, out } = await ask("a");

@@ -2,10 +2,24 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { startPostgres, whyNoPostgres } from "../support/postgres.js";
 import { repository } from "../support/temporary-copy.js";
 import { beside, runExample } from "./run-example.js";
 
-const EXAMPLES = ["demo.ts", "quickstart.ts", "review-desk.ts", "sign-elsewhere.ts"];
+const EXAMPLES = [
+  "demo.ts",
+  "quickstart.ts",
+  "review-desk.ts",
+  "sign-elsewhere.ts",
+  "stores-postgres.ts",
+  "stores-sqlite.ts",
+];
+const PLAYED = [
+  'reviewer   approved pay {"invoice":"7","euros":120}',
+  "a worker   refused: the approval was used before",
+  "a worker   ran: paid",
+  "the ledger of all of them: 1 payment",
+];
 
 test("every example is run by a test", () => {
   const files = readdirSync(join(repository, "examples")).filter((name) => name.endsWith(".ts"));
@@ -41,4 +55,29 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(beside(out, "another key")).toEqual(["refused: invalid answer, nothing ran"]);
     expect(beside(out, "the key of the graph")).toEqual(["ran send_statement 2026-10"]);
   });
+
+  test("A11/sqlite: a reviewer and two workers on one SQLite file pay once", async () => {
+    const { code, out } = await runExample("stores-sqlite.ts");
+    expect(code).toBe(0);
+    expect(linesOf(out)).toEqual(PLAYED.toSorted());
+  });
+
+  test.skipIf(whyNoPostgres() !== undefined)("A11/postgres: the same on PostgreSQL", async () => {
+    const server = await startPostgres();
+    try {
+      const { code, out } = await runExample("stores-postgres.ts", [], { env: { DATABASE_URL: server.url } });
+      expect(code).toBe(0);
+      expect(linesOf(out)).toEqual(PLAYED.toSorted());
+    } finally {
+      await server.stop();
+    }
+  });
 });
+
+function linesOf(out: string): string[] {
+  return out
+    .trim()
+    .split("\n")
+    .map((line) => line.trim())
+    .toSorted();
+}

@@ -21,10 +21,14 @@ export function script(name: string): string {
 }
 
 /** Runs `npm run demo`'s command, or the same for another example. */
-export async function runExample(file: string, args: readonly string[] = [], input = ""): Promise<Run> {
+export async function runExample(
+  file: string,
+  args: readonly string[] = [],
+  { input = "", env = {} }: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Run> {
   const [tool, ...flags] = script("demo").split(" ");
   const command = [join(repository, "node_modules/.bin", tool ?? ""), ...flags.slice(0, -1), join("examples", file)];
-  const child = spawn(process.execPath, [...command, ...args], { cwd: repository });
+  const child = spawn(process.execPath, [...command, ...args], { cwd: repository, env: { ...process.env, ...env } });
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
