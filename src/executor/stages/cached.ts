@@ -1,6 +1,7 @@
 // Results of tools that only read. Values travel as JSON text, so that no two callers share an object; failures are never
 // kept; identical calls in flight run once.
 
+import { untilAborted } from "../../async/deadline.js";
 import { exactJson, NotJson, type JsonValue } from "../../crypto/canonical-json.js";
 import { cacheKey } from "../../cache/key.js";
 import { specOf, type Attempt } from "../attempt.js";
@@ -26,12 +27,15 @@ async function lead(attempt: Attempt, key: string, next: () => Promise<unknown>)
   const { inFlight } = attempt.parts;
   const running = next();
   const filled = running.then((value) => fill(attempt, key, value)).catch(() => undefined);
-  inFlight.set(key, filled);
+  // Once it is aborted nobody waits for it: its body may not listen.
+  const over = untilAborted(attempt.signal, filled)
+    .catch(() => undefined)
+    .finally(() => inFlight.get(key) === over && inFlight.delete(key));
+  inFlight.set(key, over);
   try {
     return await running;
   } finally {
-    await filled;
-    inFlight.delete(key);
+    await over;
   }
 }
 
