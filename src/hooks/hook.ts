@@ -22,7 +22,7 @@ export interface HookCall {
 export interface BeforeAnswer {
   /** Other arguments, which must already be what the tool's schema would make of them. */
   readonly arguments?: unknown;
-  /** Called once when this run of the call is over, however it ended: also by a pause or an abort. */
+  /** Called once when this run of the call is over, however it ended: also by a pause or an abort. What it throws is logged. */
   readonly finally?: () => void;
 }
 

@@ -3,7 +3,7 @@
 
 import { openHooks, unwindAfter, unwindError } from "../../hooks/dispatch.js";
 import { sameJson } from "../../crypto/canonical-json.js";
-import { ToolUsageError } from "../../errors.js";
+import { isAgentAdapterError, ToolUsageError } from "../../errors.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { isControlFlow } from "../control-flow.js";
 import { hookCall } from "../hook-call.js";
@@ -48,13 +48,23 @@ async function runHolding(attempt: Attempt, next: () => Promise<unknown>): Promi
   try {
     return await next();
   } finally {
-    for (const release of attempt.held.toReversed()) release();
+    for (const release of attempt.held.toReversed()) letGo(attempt, release);
   }
 }
 
-/** A pause or an abort is no failure, nor is a call that its batch does not reach. */
+/** The call is over: one that fails here changes nothing about it, and keeps nobody else's. */
+function letGo({ parts, name }: Attempt, release: () => void): void {
+  try {
+    release();
+  } catch {
+    parts.logger.error(`what a hook held for a call of ${name} could not be let go`);
+  }
+}
+
+/** A pause, also of a program that cannot pause, or an abort is no failure, nor is a call that its batch does not reach. */
 function isLost({ settled, signal }: Attempt, error: unknown): boolean {
-  return isControlFlow(error, signal) || (settled?.ok === false && settled.lost);
+  if (isControlFlow(error, signal) || isAgentAdapterError(error, "ApprovalPending")) return true;
+  return settled?.ok === false && settled.lost;
 }
 
 async function tellError(attempt: Attempt, error: unknown): Promise<void> {
