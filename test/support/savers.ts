@@ -34,18 +34,17 @@ export interface Storage {
 
 export interface Engine {
   readonly name: "MemorySaver" | "SqliteSaver" | "PostgresSaver";
-  /** Why it cannot be had here. */
-  readonly missing: string | undefined;
   readonly open: () => Promise<Storage>;
   stop(): Promise<void>;
 }
 
+/** Those that can be had here; `reportSkipped` says when one is missing. */
 export function engines(): readonly Engine[] {
   const still = () => Promise.resolve();
   return [
-    { name: "MemorySaver", missing: undefined, open: () => Promise.resolve(inMemory()), stop: still },
-    { name: "SqliteSaver", missing: undefined, open: () => Promise.resolve(inSqlite()), stop: still },
-    postgres(),
+    { name: "MemorySaver", open: () => Promise.resolve(inMemory()), stop: still },
+    { name: "SqliteSaver", open: () => Promise.resolve(inSqlite()), stop: still },
+    ...(whyNoPostgres() === undefined ? [postgres()] : []),
   ];
 }
 
@@ -150,7 +149,6 @@ function postgres(): Engine {
   let schemas = 0;
   return {
     name: "PostgresSaver",
-    missing: whyNoPostgres(),
     open: async () => {
       server ??= startPostgres();
       schemas += 1;

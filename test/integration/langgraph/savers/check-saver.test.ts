@@ -13,29 +13,21 @@ afterAll(async () => {
   for (const engine of all) await engine.stop();
 });
 
-describe.each(all)("$name", ({ missing, open }) => {
-  it.skipIf(missing !== undefined)(
-    "J4/check-saver: keeps every promise",
-    async () => {
-      const storage = await open();
-      const options = { reopen: () => storage.another() };
-      const broken = (await checkSaver(storage.saver, options)).filter(({ ok }) => !ok);
-      expect(broken).toEqual([]);
-      expect(await piecesOf(storage), "what is left behind").toEqual([]);
-      await storage.close();
-    },
-    60_000,
-  );
+describe.each(all)("$name", ({ open }) => {
+  it("J4/check-saver: keeps every promise", async () => {
+    const storage = await open();
+    const options = { reopen: () => storage.another() };
+    const broken = (await checkSaver(storage.saver, options)).filter(({ ok }) => !ok);
+    expect(broken).toEqual([]);
+    expect(await piecesOf(storage), "what is left behind").toEqual([]);
+    await storage.close();
+  }, 60_000);
 
-  it.skipIf(missing !== undefined)(
-    "R7, J4/check-saver: keeps every promise when it is encrypted",
-    async () => {
-      const storage = await open();
-      const saver = encryptedSaver(storage.saver, { key });
-      const reopen = () => encryptedSaver(storage.another(), { key });
-      await expect(assertSaver(saver, { reopen })).resolves.toBeUndefined();
-      await storage.close();
-    },
-    60_000,
-  );
+  it("R7, J4/check-saver: keeps every promise when it is encrypted", async () => {
+    const storage = await open();
+    const saver = encryptedSaver(storage.saver, { key });
+    const reopen = () => encryptedSaver(storage.another(), { key });
+    await expect(assertSaver(saver, { reopen })).resolves.toBeUndefined();
+    await storage.close();
+  }, 60_000);
 });
