@@ -169,7 +169,9 @@ async function inPostgres(url: string, schema: string): Promise<Storage> {
   await saver.setup();
   const pool = poolOf(url);
   pools.push(pool);
-  const table = async (name: string) => (await pool.query(`SELECT ctid, * FROM "${schema}".${name}`)).rows;
+  // By their keys: an update moves a row.
+  const table = async (name: string) =>
+    (await pool.query(`SELECT ctid, * FROM "${schema}".${name} ORDER BY 2, 3, 4, 5, 6`)).rows;
   const bytesOf = (row: object) =>
     Object.values(row).map((value) => (value instanceof Uint8Array ? latin1(value) : JSON.stringify(value)));
   const edit: Storage["edit"] = async (change) => {
