@@ -34,6 +34,9 @@ export type { CallOutcome } from "./executor/run-many.js";
 export { currentContext } from "./executor/scope.js";
 export type { CallContext, RunContext } from "./context/run-context.js";
 
+// ---- what framework adapters offer
+export type { BoundContext, Integration } from "./integration.js";
+
 // ---- approvals
 export { approve, deny, type ApprovalDecision, type DecisionFields } from "./approvals/decision.js";
 export { DeferredApproval, type DeferredApprovalOptions } from "./approvals/deferred-approval.js";

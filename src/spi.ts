@@ -10,7 +10,7 @@ export { isControlFlow, isHostSignal } from "./executor/control-flow.js";
 
 // ---- task runs and what is remembered of them
 export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
-export { processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
+export { holding, processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
 export { keepOutcome } from "./journal/journal.js";
 export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "./journal/outcome.js";
 

@@ -111,6 +111,16 @@ export function taskEntry(key: string, now: number): TaskEntry {
   return entry;
 }
 
+/** While the body runs, the entry is not forgotten. */
+export async function holding<T>(entry: TaskEntry, body: () => Promise<T>): Promise<T> {
+  entry.attempts += 1;
+  try {
+    return await body();
+  } finally {
+    entry.attempts -= 1;
+  }
+}
+
 /** Account for what an entry holds. */
 export function addBytes(entry: TaskEntry, bytes: number): void {
   if (!entry.shared) return;

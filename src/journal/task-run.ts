@@ -3,7 +3,7 @@
 
 import type { AskRecord } from "../approvals/ask.js";
 import type { Mark } from "../approvals/mark.js";
-import { processState, type AttemptOwner, type TaskEntry } from "./process-state.js";
+import { holding, processState, type AttemptOwner, type TaskEntry } from "./process-state.js";
 import type { KeptOutcome } from "./outcome.js";
 
 /** What the surroundings of a task run do for it: LangGraph's pause and checkpointer, or nothing in a plain program. */
@@ -74,11 +74,9 @@ export class TaskRun implements AttemptOwner {
 
   /** Run one attempt: while it runs its entry is not forgotten, afterwards its calls are nobody's. */
   async attempt<T>(body: () => Promise<T>): Promise<T> {
-    this.entry.attempts += 1;
     try {
-      return await body();
+      return await holding(this.entry, body);
     } finally {
-      this.entry.attempts -= 1;
       this.#settled = true;
     }
   }

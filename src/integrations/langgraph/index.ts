@@ -9,6 +9,8 @@ export { fanOut, type FanOutOptions } from "./fan-out.js";
 export { reducer, type ReducerOptions } from "./reducer.js";
 export type { Durable, DurableOptions } from "./node-settings.js";
 
+export { INTEGRATION, type ToolCallLike } from "./integration.js";
+
 // ---- approvals
 export { LangGraphApproval, type LangGraphApprovalOptions } from "./langgraph-approval.js";
 export { resume, type OneAnswer, type ResumeOptions } from "./resume.js";

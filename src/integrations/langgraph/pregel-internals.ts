@@ -33,6 +33,8 @@ export interface PregelTask {
   readonly resuming: boolean;
   /** Above 1 when LangGraph's retry policy runs the node again within one invocation. */
   readonly attempt: number;
+  /** One per attempt of a task: whoever runs in the same attempt sees the same object. */
+  readonly attemptKey: object;
   readonly answers: AnswerSlots;
 }
 
@@ -58,6 +60,11 @@ interface Scratchpad {
   readonly resume: unknown[];
   readonly nullResume?: unknown;
   consumeNullResume(): unknown;
+}
+
+/** Is this the config of something that runs inside a LangGraph node? */
+export function isInTask(config: NodeConfig): boolean {
+  return isScratchpad(config.configurable?.["__pregel_scratchpad"]);
 }
 
 /** @throws ToolUsageError when the config is not one of a LangGraph node */
@@ -91,6 +98,7 @@ export function readTask(config: NodeConfig): PregelTask {
     saver,
     resuming: keys["__pregel_resuming"] === true || attempt > 1,
     attempt,
+    attemptKey: scratchpad,
     answers: answerSlots(scratchpad, keys["__pregel_resume_map"], keys[CONTINUE_KEY] === "none"),
   };
 }

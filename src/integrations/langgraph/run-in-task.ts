@@ -4,6 +4,7 @@ import { currentContext, type Executor, type RunContext } from "../../index.js";
 import {
   currentScope,
   enterScope,
+  holding,
   partsOf,
   randomId,
   sameJson,
@@ -15,7 +16,7 @@ import {
 import { enter } from "./enter.js";
 import { GraphTask } from "./graph-task.js";
 import type { NodeSettings } from "./node-settings.js";
-import { readTask, type NodeConfig } from "./pregel-internals.js";
+import { readTask, type NodeConfig, type PregelTask } from "./pregel-internals.js";
 
 /** What the node's work may need to know about where it runs. */
 export interface NodeRun {
@@ -28,14 +29,19 @@ export interface NodeRun {
 export interface NodeRunner {
   readonly executor: Executor;
   readonly settings: NodeSettings;
+  /** Several of these run side by side in one attempt of somebody else's node: answers enter once for all of them. */
+  readonly shared?: boolean;
 }
+
+/** Hosts of attempts that are shared, by attempt. */
+const SHARED = new WeakMap<object, Promise<GraphTask>>();
 
 export async function runInTask<T>(
   config: NodeConfig,
-  { executor, settings }: NodeRunner,
+  runner: NodeRunner,
   body: (run: NodeRun) => Promise<T>,
 ): Promise<T> {
-  const parts = partsOf(executor);
+  const parts = partsOf(runner.executor);
   const pregel = readTask(config);
   const id = [pregel.threadId, pregel.namespace];
   const around = currentScope();
@@ -44,14 +50,28 @@ export async function runInTask<T>(
     return body({ scope: around, namespace: pregel.namespace });
   }
   const entry = taskEntry(JSON.stringify(["langgraph", ...id]), parts.clock.now());
-  const host = new GraphTask(pregel, parts, entry, settings);
-  const task = new TaskRun({ id, group: host.group, entry, host, signal: config.signal });
+  const host = new GraphTask(pregel, parts, entry, runner.settings);
   const context = contextOf(config, parts);
-  const scope = { task, context, outer: approvedCallAround(context.threadId) };
-  return task.attempt(async () => {
-    await enter(host);
-    return raisingSwallowedPause(host, () => enterScope(scope, () => body({ scope, namespace: pregel.namespace })));
+  return holding(entry, async () => {
+    const entered = await (runner.shared === true ? enterShared(pregel, host) : enterAlone(host));
+    const task = new TaskRun({ id, group: host.group, entry, host: entered, signal: config.signal });
+    const scope = { task, context, outer: approvedCallAround(context.threadId) };
+    const { namespace } = pregel;
+    return task.attempt(() =>
+      raisingSwallowedPause(entered, () => enterScope(scope, () => body({ scope, namespace }))),
+    );
   });
+}
+
+async function enterAlone(host: GraphTask): Promise<GraphTask> {
+  await enter(host);
+  return host;
+}
+
+function enterShared(pregel: PregelTask, host: GraphTask): Promise<GraphTask> {
+  const entered = SHARED.get(pregel.attemptKey) ?? enterAlone(host);
+  SHARED.set(pregel.attemptKey, entered);
+  return entered;
 }
 
 /** Code that caught the pause, or that failed afterwards, has not ended the node: the pause has. */

@@ -5,7 +5,6 @@ import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { coerceMessageLikeToMessage, type BaseMessageLike, type ToolMessage } from "@langchain/core/messages";
 import { ToolUsageError, type Executor, type Registry } from "../../index.js";
 import { defaultExecutor, hiddenFailure, partsOf, runBatch, type CallOutcome } from "../../spi.js";
-import { structuredTool } from "../langchain-core/structured-tool.js";
 import {
   errorMessage,
   openCallsOf,
@@ -15,6 +14,7 @@ import {
   type OpenCalls,
   type ResultStyle,
 } from "../langchain-core/tool-messages.js";
+import { graphTool } from "./graph-tool.js";
 import { LangGraphApproval } from "./langgraph-approval.js";
 import { markAsking, refuseUnknown, settleNode, type DurableOptions } from "./node-settings.js";
 import type { NodeConfig } from "./pregel-internals.js";
@@ -85,7 +85,7 @@ class RegistryToolNode extends ToolNode {
 
   constructor(registry: Registry, options: ToolNodeOptions) {
     const settings = settle(registry, options);
-    super(registry.list().map((spec) => structuredTool(spec, settings.executor)));
+    super(registry.list().map((spec) => graphTool(spec, settings.executor)));
     this.#settings = settings;
     this.#registry = registry;
     markAsking(this, settings.executor);
