@@ -7,7 +7,10 @@ import { repository } from "../support/temporary-copy.js";
 import { beside, runExample } from "./run-example.js";
 
 const EXAMPLES = [
+  "approver-process.ts",
   "demo.ts",
+  "fan-out.ts",
+  "own-node.ts",
   "quickstart.ts",
   "review-desk.ts",
   "sign-elsewhere.ts",
@@ -54,6 +57,25 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(beside(out, "the binding, computed again")[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(beside(out, "another key")).toEqual(["refused: invalid answer, nothing ran"]);
     expect(beside(out, "the key of the graph")).toEqual(["ran send_statement 2026-10"]);
+  });
+
+  test("R4: a node of one's own replays what finished before the pause", async () => {
+    const { code, out } = await runExample("own-node.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "each call ran once")).toEqual(['["shipping_rate laptop","send_statement 2026-10"]']);
+  });
+
+  test("R1, R2, R3: parallel requests are answered by a map of their ids", async () => {
+    const { code, out } = await runExample("fan-out.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "paid")).toEqual(['["7: 120 euros","8: 30 euros"]']);
+  });
+
+  test("A3/ed25519: an approver signs in a process of her own, and the one that runs tools cannot", async () => {
+    const { code, out } = await runExample("approver-process.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "this process")).toEqual(["cannot approve"]);
+    expect(beside(out, "the ledger says")).toEqual(["decided by ana"]);
   });
 
   test("A11/sqlite: a reviewer and two workers on one SQLite file pay once", async () => {
