@@ -58,6 +58,11 @@ export function isAgentAdapterError(error: unknown, kind?: ErrorKind): error is 
   return kind === undefined || error.kind === kind;
 }
 
+/** The word for a failure in ledgers, journals and logs: the error's kind, or just that something threw. */
+export function failureKind(error: unknown): string {
+  return isAgentAdapterError(error) ? error.kind : "Error";
+}
+
 function isBranded(error: object): error is AgentAdapterError {
   try {
     return BRAND in error;

@@ -37,6 +37,8 @@ export type Answer = MacAnswer | SignatureAnswer;
 /** What is wrong with an answer, in one word. */
 export type AnswerCheck = "ok" | "malformed" | "signature" | "expired" | "binding";
 
+/** How long an answer is good when nothing else was said, in milliseconds. */
+export const ANSWER_TTL_MS = 24 * 60 * 60 * 1000;
 /** Everything of an answer but the edited arguments: far more than a reason needs, far less than memory. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Answer, decision and edit: the levels above edited arguments. */

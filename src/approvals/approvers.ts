@@ -1,13 +1,15 @@
 // Approvers with keys of their own: signing where the private key is, verifying where only public keys are.
 
+import { systemClock } from "../async/clock.js";
+import { isWellFormed } from "../crypto/canonical-json.js";
 import { readPrivateKey, readPublicKey, signWith, verifyWith, type AsymmetricKey } from "../crypto/ed25519.js";
 import { ToolUsageError } from "../errors.js";
-import { coveredBy, LABEL, type SignatureAnswer } from "./answer.js";
+import { durationOption, refuseUnknown } from "../options.js";
+import { ANSWER_TTL_MS, coveredBy, LABEL, type SignatureAnswer } from "./answer.js";
 import { fieldsOf, type ApprovalDecision } from "./decision.js";
 import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
 import type { ReviewRequest } from "./review-request.js";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { isCount } from "./shape.js";
 
 /** Somebody who may approve. */
 export interface Approver {
@@ -35,7 +37,7 @@ export interface SigningOptions {
  * shown.
  *
  * @throws ToolUsageError when the request does not match its binding, the decision was not made by `approve()` or `deny()`, or
- * the key is none
+ * an option cannot be used
  * @example const answer = signDecision(toReviewRequest(interrupt), approve(), { privateKey, id: "ana" });
  */
 export function signDecision(
@@ -43,50 +45,65 @@ export function signDecision(
   decision: ApprovalDecision,
   options: SigningOptions,
 ): SignatureAnswer {
-  const { id, answerTtlMs = DAY_MS, signedAt = Date.now() } = options;
+  const { id, privateKey, answerTtlMs = ANSWER_TTL_MS, signedAt = systemClock.now(), ...rest } = options;
+  refuseUnknown("signDecision", rest);
   if (!isApprovalRequest(shown.request) || bindingOf(shown.request) !== shown.binding) {
     throw new ToolUsageError("signDecision: the request shown does not match its binding");
   }
-  if (!(Number.isSafeInteger(answerTtlMs) && answerTtlMs > 0)) {
-    throw new ToolUsageError("signDecision: answerTtlMs must be a whole number of milliseconds above 0");
-  }
+  if (!isWellFormed(id) || id === "") throw new ToolUsageError("signDecision: id must be the approver's id, a text");
+  if (!isCount(signedAt)) throw new ToolUsageError("signDecision: signedAt must be milliseconds since the epoch");
   const unsigned = {
     binding: shown.binding,
     decision: fieldsOf(decision),
     signedAt,
-    expiresAt: signedAt + answerTtlMs,
+    expiresAt: signedAt + durationOption("signDecision", "answerTtlMs", answerTtlMs),
   };
-  const signature = signWith(readPrivateKey(options.privateKey, "privateKey"), LABEL, coveredBy(unsigned, id));
+  const signature = signWith(readPrivateKey(privateKey, "privateKey"), LABEL, coveredBy(unsigned, id));
   return { ...unsigned, keyId: id, signature };
+}
+
+interface Known {
+  readonly key: ReturnType<typeof readPublicKey>;
+  readonly mayDecide: (request: ApprovalRequest) => boolean;
 }
 
 /** The approvers a port knows. */
 export class Approvers {
-  readonly #byId: ReadonlyMap<string, Approver>;
-  readonly #keys: ReadonlyMap<string, ReturnType<typeof readPublicKey>>;
+  readonly #byId: ReadonlyMap<string, Known>;
 
-  /** @throws ToolUsageError when there is none, an id is taken or a key is not an Ed25519 public key */
+  /** @throws ToolUsageError when there is none, an id is taken, or a member of one cannot be used */
   constructor(approvers: readonly Approver[]) {
-    this.#byId = new Map(approvers.map((approver) => [approver.id, approver]));
-    this.#keys = new Map(approvers.map(({ id, publicKey }) => [id, readPublicKey(publicKey, "approvers.publicKey")]));
+    this.#byId = new Map(approvers.map((approver) => [idOf(approver), known(approver)]));
     if (approvers.length === 0) throw new ToolUsageError("`approvers` is an empty list: nobody could approve");
     if (this.#byId.size !== approvers.length) throw new ToolUsageError("`approvers`: two of them have the same id");
   }
 
   /** Did the approver it names sign it? Says nothing about dates or which request it is for. */
   isSigned(answer: SignatureAnswer): boolean {
-    const key = this.#keys.get(answer.keyId);
+    const key = this.#byId.get(answer.keyId)?.key;
     return key !== undefined && verifyWith(key, LABEL, coveredBy(answer, answer.keyId), answer.signature);
   }
 
   /** May the approver it names decide about this request? A predicate that throws says no. */
   mayDecide(answer: SignatureAnswer, request: ApprovalRequest): boolean {
-    const approver = this.#byId.get(answer.keyId);
-    if (approver === undefined) return false;
     try {
-      return approver.mayDecide === undefined || approver.mayDecide(request) === true;
+      return this.#byId.get(answer.keyId)?.mayDecide(request) === true;
     } catch {
       return false;
     }
   }
+}
+
+function idOf({ id }: Approver): string {
+  if (isWellFormed(id) && id !== "") return id;
+  throw new ToolUsageError("`approvers`: an id must be a text that is not empty");
+}
+
+const everything = () => true;
+
+function known({ id: _id, publicKey, mayDecide = everything, ...rest }: Approver): Known {
+  // A misspelt `mayDecide` would let this approver decide about everything.
+  refuseUnknown("approvers", rest);
+  if (typeof mayDecide !== "function") throw new ToolUsageError("`approvers`: mayDecide must be a function");
+  return { key: readPublicKey(publicKey, "approvers.publicKey"), mayDecide };
 }

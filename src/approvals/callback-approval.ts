@@ -4,9 +4,10 @@
 import { systemClock } from "../async/clock.js";
 import type { KeyRing } from "../crypto/keys.js";
 import { ToolUsageError } from "../errors.js";
+import { durationOption, refuseUnknown } from "../options.js";
 import type { AnswerCheck } from "./answer.js";
 import { fieldsOf, type ApprovalDecision } from "./decision.js";
-import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
+import { UNKNOWN_AFTER_MS, type ApprovalPort, type PortHost, type Shown, type Verdict } from "./port.js";
 import { APPROVAL_TYPE, toReviewRequest, type ReviewRequest } from "./review-request.js";
 
 /** Decides about one request. `signal` aborts when nobody waits for the decision any more. */
@@ -19,8 +20,6 @@ export interface CallbackApprovalOptions {
   /** Milliseconds the function may take, judged when it answers; then it is `ApprovalExpired`. Default: for ever. */
   readonly requestTtlMs?: number;
 }
-
-const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
 
 /**
  * Asks a function: a prompt in a terminal, a message to a reviewer who is online, a rule of your own. What it throws is what
@@ -42,15 +41,11 @@ export class CallbackApproval implements ApprovalPort {
   /** @throws ToolUsageError naming what cannot be used */
   constructor(ask: ApprovalCallback, options: CallbackApprovalOptions = {}) {
     const { requestTtlMs, ...rest } = options;
-    const unknown = Object.keys(rest)[0];
     if (typeof ask !== "function") throw new ToolUsageError("CallbackApproval takes a function that decides");
-    if (unknown !== undefined)
-      throw new ToolUsageError(`CallbackApproval: there is no option ${JSON.stringify(unknown)}`);
-    if (requestTtlMs !== undefined && !(Number.isSafeInteger(requestTtlMs) && requestTtlMs > 0)) {
-      throw new ToolUsageError("CallbackApproval: requestTtlMs must be a whole number of milliseconds above 0");
-    }
+    refuseUnknown("CallbackApproval", rest);
     this.#ask = ask;
-    this.requestTtlMs = requestTtlMs ?? null;
+    this.requestTtlMs =
+      requestTtlMs === undefined ? null : durationOption("CallbackApproval", "requestTtlMs", requestTtlMs);
   }
 
   attach(host: PortHost): void {

@@ -6,10 +6,11 @@
 
 import { systemClock } from "../async/clock.js";
 import type { KeyRing } from "../crypto/keys.js";
-import { FlowError, isAgentAdapterError, StoreUnavailable, ToolUsageError, type ErrorKind } from "../errors.js";
+import { FlowError, isAgentAdapterError, StoreUnavailable, type ErrorKind } from "../errors.js";
+import { durationOption, refuseUnknown } from "../options.js";
 import type { AnswerCheck } from "./answer.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
-import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
+import { UNKNOWN_AFTER_MS, type ApprovalPort, type PortHost, type Shown, type Verdict } from "./port.js";
 import { bindingOf, isApprovalRequest } from "./request.js";
 import { hasRunOut, type ApprovalRecord, type ApprovalStore } from "./store.js";
 
@@ -20,7 +21,6 @@ export interface DeferredApprovalOptions {
   readonly unknownAfterMs?: number;
 }
 
-const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
 /** How long this process remembers a use by itself; the store remembers it anyway. */
 const GUARD_MS = 24 * 60 * 60 * 1000;
 /** What a store may say itself; anything else it throws is its failure. */
@@ -49,17 +49,11 @@ export class DeferredApproval implements ApprovalPort {
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(store: ApprovalStore, options: DeferredApprovalOptions = {}) {
     const { requestTtlMs, unknownAfterMs = UNKNOWN_AFTER_MS, ...rest } = options;
-    const unknown = Object.keys(rest)[0];
-    if (unknown !== undefined)
-      throw new ToolUsageError(`DeferredApproval: there is no option ${JSON.stringify(unknown)}`);
-    for (const [name, value] of Object.entries({ requestTtlMs, unknownAfterMs })) {
-      if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-        throw new ToolUsageError(`DeferredApproval: ${name} must be a whole number of milliseconds above 0`);
-      }
-    }
+    refuseUnknown("DeferredApproval", rest);
     this.store = store;
-    this.requestTtlMs = requestTtlMs ?? null;
-    this.unknownAfterMs = unknownAfterMs;
+    this.requestTtlMs =
+      requestTtlMs === undefined ? null : durationOption("DeferredApproval", "requestTtlMs", requestTtlMs);
+    this.unknownAfterMs = durationOption("DeferredApproval", "unknownAfterMs", unknownAfterMs);
   }
 
   attach(host: PortHost): void {

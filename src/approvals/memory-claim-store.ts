@@ -3,6 +3,7 @@
 
 import { systemClock, type Clock } from "../async/clock.js";
 import { ApprovalAlreadyDecided, StoreUnavailable, ToolUsageError } from "../errors.js";
+import { countOption, refuseUnknown } from "../options.js";
 import type { ClaimStore } from "./claim-store.js";
 import { CLOCK_SKEW_MS, MAX_CLAIMS } from "./claims.js";
 import { assertToken } from "./store.js";
@@ -36,14 +37,9 @@ export class MemoryClaimStore implements ClaimStore {
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(options: MemoryClaimStoreOptions = {}) {
     const { clock = systemClock, maxClaims = MAX_CLAIMS, ...rest } = options;
-    const unknown = Object.keys(rest)[0];
-    if (unknown !== undefined)
-      throw new ToolUsageError(`MemoryClaimStore: there is no option ${JSON.stringify(unknown)}`);
-    if (!(Number.isSafeInteger(maxClaims) && maxClaims > 0)) {
-      throw new ToolUsageError("MemoryClaimStore: maxClaims must be a whole number above 0");
-    }
+    refuseUnknown("MemoryClaimStore", rest);
     this.#clock = clock;
-    this.#maxClaims = maxClaims;
+    this.#maxClaims = countOption("MemoryClaimStore", "maxClaims", maxClaims);
     this.#sweepAt = Math.min(FIRST_SWEEP, maxClaims);
   }
 

@@ -2,6 +2,7 @@
 
 import { systemClock, type Clock } from "../async/clock.js";
 import { ToolUsageError } from "../errors.js";
+import { refuseUnknown } from "../options.js";
 import { fieldsOf, type ApprovalDecision } from "./decision.js";
 import type { ApprovalRequest } from "./request.js";
 import {
@@ -35,8 +36,11 @@ export class MemoryApprovalStore implements ApprovalStore {
   readonly #records = new Map<string, ApprovalRecord>();
   readonly #clock: Clock;
 
+  /** @throws ToolUsageError naming the option that does not exist */
   constructor(options: MemoryApprovalStoreOptions = {}) {
-    this.#clock = options.clock ?? systemClock;
+    const { clock = systemClock, ...rest } = options;
+    refuseUnknown("MemoryApprovalStore", rest);
+    this.#clock = clock;
   }
 
   async create(request: ApprovalRequest): Promise<ApprovalRecord> {

@@ -11,6 +11,9 @@ import type { AnswerSource } from "./ask.js";
 import type { DecisionFields } from "./decision.js";
 import type { ApprovalRequest } from "./request.js";
 
+/** The usual `unknownAfterMs`, in milliseconds. */
+export const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
+
 /** What an executor tells the ports it is built with. */
 export interface PortHost {
   /** The executor's root secret, or the per-process one. */

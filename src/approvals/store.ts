@@ -4,7 +4,7 @@
 //   S2  a decision is written once, and used once: by one token, however often that one comes back
 //   S3  nothing leads from `used`, `expired` or `superseded` to anywhere
 
-import { jsonCopy, NotJson } from "../crypto/canonical-json.js";
+import { isWellFormed, jsonCopy, NotJson } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import { ApprovalAlreadyDecided, ToolUsageError } from "../errors.js";
 import type { ApprovalDecision, DecisionFields } from "./decision.js";
@@ -219,7 +219,7 @@ export function useDigest(binding: string, token: string): string {
 
 /** @throws ToolUsageError when it is not a text that can be a token */
 export function assertToken(token: unknown): void {
-  if (typeof token === "string" && token !== "" && !LONE_SURROGATE.test(token)) return;
+  if (isWellFormed(token) && token !== "") return;
   throw new ToolUsageError("a token is a text that is not empty");
 }
 
@@ -235,7 +235,6 @@ export function unknownApproval(): ToolUsageError {
 }
 
 const DEFAULT_LIMIT = 100;
-const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 function copyOfRequest(request: unknown): ApprovalRequest {
   try {

@@ -3,7 +3,7 @@
 //   M2  never more entries or bytes than allowed, whatever is set
 
 import { systemClock, type Clock } from "../async/clock.js";
-import { ToolUsageError } from "../errors.js";
+import { countOption, refuseUnknown } from "../options.js";
 import type { ResultCache } from "./cache.js";
 
 export interface MemoryCacheOptions {
@@ -38,16 +38,10 @@ export class MemoryCache implements ResultCache {
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(options: MemoryCacheOptions = {}) {
     const { clock = systemClock, maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES, ...rest } = options;
-    const unknown = Object.keys(rest)[0];
-    if (unknown !== undefined) throw new ToolUsageError(`MemoryCache: there is no option ${JSON.stringify(unknown)}`);
-    for (const [name, value] of Object.entries({ maxEntries, maxBytes })) {
-      if (!(Number.isSafeInteger(value) && value > 0)) {
-        throw new ToolUsageError(`MemoryCache: ${name} must be a whole number above 0`);
-      }
-    }
+    refuseUnknown("MemoryCache", rest);
     this.#clock = clock;
-    this.#maxEntries = maxEntries;
-    this.#maxBytes = maxBytes;
+    this.#maxEntries = countOption("MemoryCache", "maxEntries", maxEntries);
+    this.#maxBytes = countOption("MemoryCache", "maxBytes", maxBytes);
   }
 
   /** How many texts are kept now. */

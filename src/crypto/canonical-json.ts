@@ -105,6 +105,11 @@ export function isJson(value: unknown, limits: JsonLimits = NO_LIMITS): value is
   return canonicalOrNothing(value, limits) !== undefined;
 }
 
+/** Is this text that can be hashed and stored: without half a surrogate pair, which UTF-8 cannot have? */
+export function isWellFormed(value: unknown): value is string {
+  return typeof value === "string" && !LONE_SURROGATE.test(value);
+}
+
 /** Is this JSON value an object, not an array or a scalar? */
 export function isJsonObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -176,7 +181,7 @@ function stringText(value: string, walk: Walk): string {
     walk.left -= value.length + 2;
     return `"${value}"`;
   }
-  if (!walk.escapesSurrogates && LONE_SURROGATE.test(value)) throw notJson("surrogate", walk);
+  if (!walk.escapesSurrogates && !isWellFormed(value)) throw notJson("surrogate", walk);
   const text = JSON.stringify(value);
   spend(Buffer.byteLength(text), walk);
   return text;

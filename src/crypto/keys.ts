@@ -2,7 +2,7 @@
 // and MACs; a secret itself never signs or encrypts anything, and never leaves this file.
 import { createHmac, createSecretKey, hkdfSync, KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { ToolUsageError } from "../errors.js";
-import { canonicalJson, NotJson, type JsonValue } from "./canonical-json.js";
+import { canonicalJson, isWellFormed, NotJson, type JsonValue } from "./canonical-json.js";
 import { labelled } from "./digest.js";
 
 /** Key material: at least 16 bytes, 32 recommended. A string is its UTF-8 bytes. */
@@ -31,7 +31,6 @@ const MIN_SECRET_BYTES = 16;
 const KEY_BYTES = 32;
 const MAC_CHARACTERS = 43;
 const KEY_ID_LABEL = "agent-adapter/key-id/v1";
-const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 // Shared by every copy of the package in a process: what one sealed the other opens.
 const PROCESS_KEY = Symbol.for("agent-adapter/process-key/v1");
 
@@ -149,7 +148,7 @@ function secretKey(secret: unknown, option: string): KeyObject {
 
 function secretBytes(secret: unknown): Buffer | undefined {
   // Half a surrogate pair has no UTF-8 bytes: all of them would become the same replacement character.
-  if (typeof secret === "string") return LONE_SURROGATE.test(secret) ? undefined : Buffer.from(secret, "utf8");
+  if (typeof secret === "string") return isWellFormed(secret) ? Buffer.from(secret, "utf8") : undefined;
   // By its internal tag: an array of another realm (a test runner's) is one too.
   if (!ArrayBuffer.isView(secret) || Object.prototype.toString.call(secret) !== "[object Uint8Array]") return undefined;
   return Buffer.from(Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength));

@@ -1,16 +1,18 @@
 // `Executor`: runs registered tools. Owns the task runs of plain programs; the order of things is in stages.ts.
 
+import { isWellFormed } from "../crypto/canonical-json.js";
 import { randomId } from "../crypto/random.js";
 import { ToolUsageError } from "../errors.js";
 import type { RunContext } from "../context/run-context.js";
 import { privateTaskEntry, taskEntry } from "../journal/process-state.js";
 import { plainHost, TaskRun } from "../journal/task-run.js";
 import type { Ledger } from "../ledger/ledger.js";
+import { refuseUnknown } from "../options.js";
 import type { Registry } from "../tools/registry.js";
 import type { AnyToolSpec, ToolSpec } from "../tools/spec.js";
 import { explain as explainCall, type Explanation } from "./explain.js";
 import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
-import { isText, runCall, signalOf } from "./run-call.js";
+import { runCall, signalOf } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
 import { currentScope, type Scope } from "./scope.js";
 
@@ -91,12 +93,13 @@ export class Executor<Names extends string = string> {
   /**
    * Names a run. Calls made under one context share its journal; make one per run or turn, not one per program.
    *
-   * @throws ToolUsageError when an id is not well-formed text
+   * @throws ToolUsageError when an id is not well-formed text, or there is no such option
    */
   context(options: ContextOptions = {}): RunContext {
-    const { runId, threadId, principal, signal, metadata = {} } = options;
+    const { runId, threadId, principal, signal, metadata = {}, ...rest } = options;
+    refuseUnknown("context()", rest);
     for (const [name, value] of Object.entries({ runId, threadId, principal })) {
-      if (value !== undefined && !isText(value))
+      if (value !== undefined && !isWellFormed(value))
         throw new ToolUsageError(`context(): ${name} must be well-formed text`);
     }
     const context = Object.freeze({ runId: runId ?? randomId(), threadId, principal, signal, metadata });

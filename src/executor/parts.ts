@@ -3,7 +3,8 @@
 import type { ClaimStore } from "../approvals/claim-store.js";
 import type { ApprovalPort } from "../approvals/port.js";
 import { systemClock, type Clock } from "../async/clock.js";
-import { DEFAULT_JSON_LIMITS, type JsonLimits } from "../crypto/canonical-json.js";
+import { checkConcurrency } from "../async/limit.js";
+import { DEFAULT_JSON_LIMITS, isWellFormed, type JsonLimits } from "../crypto/canonical-json.js";
 import { KeyRing, type Secrets } from "../crypto/keys.js";
 import { randomId } from "../crypto/random.js";
 import { ToolUsageError } from "../errors.js";
@@ -12,6 +13,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import { MemoryLedger } from "../ledger/memory-ledger.js";
 import { MemoryCache } from "../cache/memory-cache.js";
 import type { ResultCache } from "../cache/cache.js";
+import { countOption, refuseUnknown } from "../options.js";
 import type { Registry } from "../tools/registry.js";
 import type { ConfirmPredicate } from "../tools/spec.js";
 import { settlePolicy, type Policy } from "./policy.js";
@@ -66,77 +68,58 @@ export interface ExecutorParts {
   readonly clock: Clock;
 }
 
-const OPTIONS: Readonly<Record<keyof ExecutorOptions, true>> = {
-  approval: true,
-  secret: true,
-  hooks: true,
-  claims: true,
-  ledger: true,
-  policy: true,
-  cache: true,
-  concurrency: true,
-  principal: true,
-  limits: true,
-  logger: true,
-  clock: true,
-};
-
 /** @throws ToolUsageError naming the option that is unknown or cannot be used */
 export function settleParts(registry: Registry, options: ExecutorOptions): ExecutorParts {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
-  if (unknown !== undefined) throw new ToolUsageError(`new Executor: there is no option ${JSON.stringify(unknown)}`);
-  const { approval, clock = systemClock } = options;
+  const { approval, secret, claims, policy = {}, concurrency = Number.POSITIVE_INFINITY, limits, ...rest } = options;
+  checkConcurrency(concurrency);
   const parts: ExecutorParts = {
     id: randomId(),
     registry,
     port: approval,
-    keys: rootKeys(options),
-    claims: options.claims,
-    policy: settlePolicy(registry, options.policy ?? {}),
-    concurrency: settleConcurrency(options.concurrency),
-    limits: settleLimits(options.limits),
-    clock,
-    ...surroundings(options, clock),
+    keys: secret === undefined ? (approval?.keys ?? KeyRing.forProcess()) : KeyRing.of(secret, "secret"),
+    claims,
+    policy: settlePolicy(registry, policy),
+    concurrency,
+    limits: settleLimits(limits),
+    ...surroundings(rest),
   };
   approval?.attach({ ...parts, tool: (name) => registry.get(name) });
   return parts;
 }
 
+type Surroundings = Pick<ExecutorOptions, "hooks" | "ledger" | "cache" | "principal" | "logger" | "clock">;
+
 /** What the executor talks to, each with its default. */
-function surroundings(
-  { hooks = [], ledger, cache, principal = nobody, logger = silent }: ExecutorOptions,
-  clock: Clock,
-) {
+function surroundings(options: Surroundings) {
+  const { hooks = [], ledger, cache, principal = nobody, logger = silent, clock = systemClock, ...rest } = options;
+  refuseUnknown("new Executor", rest);
   return {
     hooks: hooks.map(completeHook),
     ledger: ledger ?? new MemoryLedger(),
     cache: cache ?? new MemoryCache({ clock }),
     sharedCache: cache,
     inFlight: new Map<string, Promise<unknown>>(),
-    principal,
+    principal: (source: unknown) => checkedPrincipal(principal(source)),
     logger,
+    clock,
   };
-}
-
-function settleConcurrency(given = Number.POSITIVE_INFINITY): number {
-  if (given === Number.POSITIVE_INFINITY || (Number.isInteger(given) && given > 0)) return given;
-  throw new ToolUsageError("new Executor: concurrency must be a whole number above 0");
 }
 
 const nobody = () => undefined;
 const quiet = () => undefined;
 const silent: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-function rootKeys({ secret, approval }: ExecutorOptions): KeyRing {
-  return secret === undefined ? (approval?.keys ?? KeyRing.forProcess()) : KeyRing.of(secret, "secret");
+/** It becomes a part of requests: what cannot be shown there would leave a pause that nobody can answer. */
+function checkedPrincipal(principal: unknown): string | undefined {
+  if (principal === undefined || isWellFormed(principal)) return principal;
+  throw new ToolUsageError("the executor's `principal` must return well-formed text or undefined");
 }
 
 function settleLimits(given: Partial<JsonLimits> = {}): JsonLimits {
-  const limits = { ...DEFAULT_JSON_LIMITS, ...given };
-  for (const [name, value] of Object.entries(limits)) {
-    if (!(Number.isInteger(value) && value > 0)) {
-      throw new ToolUsageError(`new Executor: limits.${name} must be a whole number above 0`);
-    }
-  }
-  return limits;
+  const { maxDepth = DEFAULT_JSON_LIMITS.maxDepth, maxBytes = DEFAULT_JSON_LIMITS.maxBytes, ...rest } = given;
+  refuseUnknown("new Executor, limits", rest);
+  return {
+    maxDepth: countOption("new Executor", "limits.maxDepth", maxDepth),
+    maxBytes: countOption("new Executor", "limits.maxBytes", maxBytes),
+  };
 }

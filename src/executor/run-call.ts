@@ -1,5 +1,6 @@
 // One call from start to end: its attempt is made here, then it passes the stages.
 
+import { isWellFormed } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import { ToolUsageError } from "../errors.js";
 import { callEntry } from "../journal/journal.js";
@@ -24,7 +25,6 @@ export interface CallRequest {
 const NOT_JSON = "not JSON";
 const MAX_PLAIN_ID = 200;
 const MAX_NAME = 200;
-const HALF_PAIR = /\p{Surrogate}/u;
 
 export const performCall = compose(PERFORM);
 
@@ -41,12 +41,14 @@ export async function runCall(parts: ExecutorParts, scope: Scope, request: CallR
 
 export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
   // No tool has the empty name, or one as long as what models may make up.
-  const name = isText(request.tool) ? request.tool.slice(0, MAX_NAME) : "";
+  const name = isWellFormed(request.tool) ? request.tool.slice(0, MAX_NAME) : "";
   const rawDigest = printOf(name, request.args, parts);
   const callId = callIdOf(scope, name, rawDigest, request.callId);
   const { task, context, outer } = scope;
   const call =
-    request.callId === undefined || isText(request.callId) ? entryOf(scope, callId, rawDigest) : noEntry(rawDigest);
+    request.callId === undefined || isWellFormed(request.callId)
+      ? entryOf(scope, callId, rawDigest)
+      : noEntry(rawDigest);
   const signal = signalOf(scope, request.signal);
   return {
     parts,
@@ -100,13 +102,8 @@ function idOf(parts: readonly string[]): string {
   return text.length <= MAX_PLAIN_ID ? text : digest("agent-adapter/row/v1", parts);
 }
 
-/** Text that can be hashed: no half of a surrogate pair. */
-export function isText(value: unknown): value is string {
-  return typeof value === "string" && !HALF_PAIR.test(value);
-}
-
 function callIdOf({ task, outer }: Scope, name: string, rawDigest: string, given: unknown): string {
-  if (isText(given)) return given;
+  if (isWellFormed(given)) return given;
   if (outer === undefined) return task.nextCallId(name, rawDigest);
   outer.children += 1;
   return `${outer.callId}/${outer.children}`;

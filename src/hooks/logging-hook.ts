@@ -1,6 +1,7 @@
 // `LoggingHook`: one line per thing that happens to a call. Names and ids only; arguments and results only when asked for.
 
-import { failureKind } from "../journal/outcome.js";
+import { failureKind } from "../errors.js";
+import { refuseUnknown } from "../options.js";
 import type { Logger } from "../tools/logger.js";
 import type { ApprovalEvent, BeforeAnswer, Hook, HookCall } from "./hook.js";
 
@@ -18,9 +19,12 @@ export class LoggingHook implements Hook {
   readonly #logger: Logger;
   readonly #values: boolean;
 
+  /** @throws ToolUsageError naming the option that does not exist */
   constructor(logger: Logger, options: LoggingHookOptions = {}) {
+    const { values = false, ...rest } = options;
+    refuseUnknown("LoggingHook", rest);
     this.#logger = logger;
-    this.#values = options.values === true;
+    this.#values = values === true;
   }
 
   beforeTool(call: HookCall): BeforeAnswer | undefined {

@@ -7,6 +7,7 @@ import {
   ApprovalDenied,
   ApprovalExpired,
   BudgetExceeded,
+  failureKind,
   isAgentAdapterError,
   ToolArgsInvalid,
   ToolError,
@@ -58,11 +59,6 @@ function keptValue(value: unknown): Outcome {
     if (error instanceof NotJson) return { status: "ok-not-kept" };
     throw error;
   }
-}
-
-/** The word for a failure in ledgers and journals: the error's kind, or just that something threw. */
-export function failureKind(error: unknown): string {
-  return isAgentAdapterError(error) ? error.kind : "Error";
 }
 
 /** What a re-run of a finished call gets. */

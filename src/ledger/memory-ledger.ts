@@ -1,6 +1,7 @@
 // `MemoryLedger`: the ledger of one process, in memory.
 
 import { jsonCopy } from "../crypto/canonical-json.js";
+import { refuseUnknown } from "../options.js";
 import type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerTotals } from "./ledger.js";
 
 interface MemoryLedgerOptions {
@@ -17,8 +18,11 @@ export class MemoryLedger implements Ledger {
   readonly #entries = new Map<string, LedgerEntry>();
   readonly #keepsArguments: boolean;
 
+  /** @throws ToolUsageError naming the option that does not exist */
   constructor(options: MemoryLedgerOptions = {}) {
-    this.#keepsArguments = options.arguments === true;
+    const { arguments: keepsArguments = false, ...rest } = options;
+    refuseUnknown("MemoryLedger", rest);
+    this.#keepsArguments = keepsArguments === true;
   }
 
   open(opening: LedgerOpening): Promise<void> {

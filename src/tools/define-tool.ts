@@ -1,6 +1,7 @@
 // `defineTool`: reads the options once, refuses what cannot work at once, and makes the frozen spec.
 // I1: a spec that was not made here is none, so that `{...spec, confirm: false}` cannot be registered.
 
+import { isWellFormed } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import { ToolUsageError } from "../errors.js";
 import { argumentParsing } from "./arguments.js";
@@ -63,7 +64,6 @@ const OPTIONS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function settle(options: unknown): Settled {
   if (typeof options !== "object" || options === null) {
@@ -103,7 +103,7 @@ function toolName(name: unknown): string {
 function text(tool: string, option: string, value: unknown): string {
   if (typeof value !== "string" || value.trim() === "")
     throw refused(tool, option, "it must be a text that is not empty");
-  if (LONE_SURROGATE.test(value)) throw refused(tool, option, "it holds half a surrogate pair");
+  if (!isWellFormed(value)) throw refused(tool, option, "it holds half a surrogate pair");
   return value;
 }
 

@@ -35,7 +35,7 @@ const violationsOf = (result: CruiseResult) =>
 // ---- the own scan --------------------------------------------------------------------------------------------------
 
 const LAYERS = [
-  /^src\/(crypto\/|async\/|errors\.ts$)/,
+  /^src\/(crypto\/|async\/|(errors|options)\.ts$)/,
   /^src\/(tools|context)\//,
   /^src\/(hooks|approvals|ledger|cache|journal|compression)\//,
   /^src\/executor\//,

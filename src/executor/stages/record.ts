@@ -2,9 +2,8 @@
 // after it ran its result is worth more than the entry, so a failed close is only logged.
 
 import { digest } from "../../crypto/digest.js";
-import { failureKind, type Settled } from "../../journal/outcome.js";
 import type { LedgerClosing, LedgerStatus } from "../../ledger/ledger.js";
-import { isAgentAdapterError, StoreUnavailable } from "../../errors.js";
+import { failureKind, isAgentAdapterError, StoreUnavailable } from "../../errors.js";
 import { about, type Attempt } from "../attempt.js";
 import { isControlFlow, isHostSignal } from "../control-flow.js";
 
@@ -89,11 +88,4 @@ async function close(attempt: Attempt, end: End): Promise<void> {
   } catch {
     parts.logger.warn(`the ledger entry of a call of ${attempt.name} could not be closed`);
   }
-}
-
-/** A call that was over before it was performed ends here as it did then, or as `prepare` found. */
-export function giveSettled(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  const settled: Settled | undefined = attempt.settled;
-  if (settled === undefined) return next();
-  return settled.ok ? Promise.resolve(settled.value) : Promise.reject(settled.error);
 }

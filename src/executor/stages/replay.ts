@@ -34,6 +34,12 @@ export function replayMeanwhile(attempt: Attempt, next: () => Promise<unknown>):
   return lookAgain(attempt, next);
 }
 
+/** A call that was over before it was performed ends here as it did then, or as `prepare` found. */
+export function giveSettled({ settled }: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+  if (settled === undefined) return next();
+  return settled.ok ? Promise.resolve(settled.value) : Promise.reject(settled.error);
+}
+
 async function lookAgain(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   await replayKnown(attempt);
   const shown = attempt.task.askOf(attempt.callId)?.request;

@@ -1,5 +1,5 @@
-// Use the answer up in every place that is configured, in order: (process,) checkpointer, claims store, the port's own store. Then, and only then, the
-// tool may run.
+// Use the answer up in every place beyond this process that is configured, in order: checkpointer, claims store, the port's own
+// store. Then, and only then, the tool may run.
 
 import { denialError } from "../../approvals/denial.js";
 import type { Mark } from "../../approvals/mark.js";

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   ApprovalExpired,
+  failureKind,
   isAgentAdapterError,
   ToolArgsInvalid,
   ToolError,
@@ -12,7 +13,6 @@ import {
   type AgentAdapterError,
 } from "../../../src/errors.js";
 import {
-  failureKind,
   outcomeFromJson,
   outcomeOf,
   outcomeToJson,

@@ -1,0 +1,26 @@
+// What every bag of options is checked with. Owns how a mistake reads: whose option, its name, and what it must be; never its
+// value. Options of a tool are checked in tools/options.ts, which names the tool.
+
+import { ToolUsageError } from "./errors.js";
+
+/** @throws ToolUsageError naming the first option that does not exist: a misspelt one must not be ignored */
+export function refuseUnknown(owner: string, rest: object): void {
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw new ToolUsageError(`${owner}: there is no option ${JSON.stringify(unknown)}`);
+}
+
+/** @throws ToolUsageError naming the option when it is not a whole number above 0 */
+export function countOption(owner: string, option: string, value: unknown): number {
+  if (isPositive(value)) return value;
+  throw new ToolUsageError(`${owner}: ${option} must be a whole number above 0`);
+}
+
+/** @throws ToolUsageError naming the option when it is not a whole number of milliseconds above 0 */
+export function durationOption(owner: string, option: string, value: unknown): number {
+  if (isPositive(value)) return value;
+  throw new ToolUsageError(`${owner}: ${option} must be a whole number of milliseconds above 0`);
+}
+
+function isPositive(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
