@@ -52,9 +52,9 @@ const config = { configurable: { thread_id: "own-node" } };
 
 await app.invoke({}, config);
 for (const pending of await pendingApprovals(app, config)) {
-  console.log(`  ${pending.node} waits for   ${pending.request.tool} ${JSON.stringify(pending.request.arguments)}`);
+  console.log(`  ${pending.node} waits for     ${pending.request.tool} ${JSON.stringify(pending.request.arguments)}`);
 }
 const out = await resume(app, approve({ by: "ana" }), config);
-console.log(`  the node returned  ${JSON.stringify(out)}`);
-console.log(`  each call ran once ${JSON.stringify(ran)}`);
+console.log(`  the node returned   ${JSON.stringify(out)}`);
+console.log(`  each call ran once  ${JSON.stringify(ran)}`);
 deepEqual(ran, ["shipping_rate laptop", "send_statement 2026-10"]);
