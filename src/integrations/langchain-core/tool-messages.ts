@@ -55,6 +55,19 @@ export function openCallsOf(messages: readonly BaseMessage[], namespace: string)
   };
 }
 
+/** How many calls of earlier AIMessages no ToolMessage has answered: they are not run. */
+export function leftOpen(messages: readonly BaseMessage[]): number {
+  const last = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const earlier = messages.slice(0, Math.max(0, last));
+  const answered = new Set(
+    messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),
+  );
+  const calls: RawCall[] = earlier.flatMap((message) =>
+    AIMessage.isInstance(message) ? [...(message.tool_calls ?? []), ...(message.invalid_tool_calls ?? [])] : [],
+  );
+  return calls.filter((call) => !answered.has(idOf(call) ?? "")).length;
+}
+
 /** One call that a host hands over by itself. */
 export function singleCall(call: RawCall, namespace: string): OpenCall {
   return openCall(call, idOf(call) ?? `${namespace}:0`);

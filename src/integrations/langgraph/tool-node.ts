@@ -2,11 +2,17 @@
 // the order of the calls, whatever was approved, denied, edited, unknown or invalid.
 
 import { ToolNode } from "@langchain/langgraph/prebuilt";
-import { coerceMessageLikeToMessage, type BaseMessageLike, type ToolMessage } from "@langchain/core/messages";
+import {
+  coerceMessageLikeToMessage,
+  type BaseMessage,
+  type BaseMessageLike,
+  type ToolMessage,
+} from "@langchain/core/messages";
 import { ToolUsageError, type Executor, type Registry } from "../../index.js";
 import { defaultExecutor, hiddenFailure, partsOf, runBatch, type CallOutcome } from "../../spi.js";
 import {
   errorMessage,
+  leftOpen,
   openCallsOf,
   resultMessage,
   singleCall,
@@ -94,11 +100,27 @@ class RegistryToolNode extends ToolNode {
   protected override async run(input: unknown, config: NodeConfig): Promise<unknown> {
     const { messagesKey } = this.#settings;
     return runInTask(config, this.#settings, async (node) => {
-      const open = readInput(input, messagesKey, node.namespace);
+      const open = this.#read(input, node.namespace);
       const answers = await this.#answer(open.calls, node);
       const messages = open.repaired === undefined ? answers : [open.repaired, ...answers];
       return Array.isArray(input) ? messages : { [messagesKey]: messages };
     });
+  }
+
+  #read(input: unknown, namespace: string): OpenCalls {
+    const { messagesKey, executor } = this.#settings;
+    if (typeof input === "object" && input !== null && "lg_tool_call" in input) {
+      const call: unknown = input.lg_tool_call;
+      if (typeof call !== "object" || call === null) throw new ToolUsageError("lg_tool_call is not a tool call");
+      return { calls: [singleCall(call, namespace)], repaired: undefined };
+    }
+    const messages = messagesIn(input, messagesKey);
+    const before = leftOpen(messages);
+    if (before > 0) {
+      const { logger } = partsOf(executor);
+      logger.warn(`toolNode runs the last AIMessage's calls; calls of earlier ones without an answer: ${before}`);
+    }
+    return openCallsOf(messages, namespace);
   }
 
   async #answer(calls: readonly OpenCall[], { scope }: NodeRun): Promise<ToolMessage[]> {
@@ -120,17 +142,9 @@ function messageFor(call: OpenCall, outcome: CallOutcome | undefined, style: Res
   return resultMessage(call, { value: outcome.value, edited: outcome.editedArguments }, style);
 }
 
-function readInput(input: unknown, messagesKey: string, namespace: string): OpenCalls {
-  if (typeof input === "object" && input !== null && "lg_tool_call" in input) {
-    const call: unknown = input.lg_tool_call;
-    if (typeof call !== "object" || call === null) throw new ToolUsageError("lg_tool_call is not a tool call");
-    return { calls: [singleCall(call, namespace)], repaired: undefined };
-  }
+function messagesIn(input: unknown, messagesKey: string): BaseMessage[] {
   const list: unknown = Array.isArray(input) ? input : Object.getOwnPropertyDescriptor(input ?? {}, messagesKey)?.value;
   if (!Array.isArray(list))
     throw new ToolUsageError(`the tool node found no message array under ${JSON.stringify(messagesKey)}`);
-  return openCallsOf(
-    list.map((message: BaseMessageLike) => coerceMessageLikeToMessage(message)),
-    namespace,
-  );
+  return list.map((message: BaseMessageLike) => coerceMessageLikeToMessage(message));
 }
