@@ -2,7 +2,7 @@
 
 // ---- what an executor is made of, and running calls inside a task run of a host
 export { partsOf } from "./executor/executor.js";
-export { settleParts, type ExecutorParts } from "./executor/parts.js";
+export type { ExecutorParts } from "./executor/parts.js";
 export { defaultExecutor } from "./executor/default-executor.js";
 export { currentScope, enterScope, type Scope } from "./executor/scope.js";
 export { hiddenFailure, runBatch, type CallOutcome } from "./executor/run-many.js";
@@ -15,12 +15,12 @@ export { keepOutcome } from "./journal/journal.js";
 export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "./journal/outcome.js";
 
 // ---- approvals
-export { askRecord, openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
+export { openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
 export { isClaimed } from "./approvals/claims.js";
 export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { transition } from "./approvals/transitions.js";
-export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
-export { isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
+export { UNKNOWN_AFTER_MS, type ApprovalPort, type PortHost, type Shown, type Verdict } from "./approvals/port.js";
+export { ANSWER_TTL_MS, isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
 export { Approvers } from "./approvals/approvers.js";
 export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
@@ -28,6 +28,7 @@ export { bindingOf } from "./approvals/request.js";
 
 // ---- stores
 export {
+  assertClaim,
   assertToken,
   changeRecord,
   hasRunOut,
@@ -49,11 +50,16 @@ export type { ClaimStore } from "./approvals/claim-store.js";
 export { CLOCK_SKEW_MS } from "./approvals/claims.js";
 export type { ResultCache } from "./cache/cache.js";
 
+// ---- options
+export { countOption, durationOption, refuseUnknown } from "./options.js";
+export { checkConcurrency } from "./async/limit.js";
+
 // ---- bytes
 export {
   canonicalJson,
   exactJson,
   isJson,
+  isWellFormed,
   jsonCopy,
   sameJson,
   DEFAULT_JSON_LIMITS,

@@ -2,11 +2,11 @@
 //   M1  a use is kept until every answer it guards has expired; at the cap new ones are refused, old ones never dropped
 
 import { systemClock, type Clock } from "../async/clock.js";
-import { ApprovalAlreadyDecided, StoreUnavailable, ToolUsageError } from "../errors.js";
+import { ApprovalAlreadyDecided, StoreUnavailable } from "../errors.js";
 import { countOption, refuseUnknown } from "../options.js";
 import type { ClaimStore } from "./claim-store.js";
 import { CLOCK_SKEW_MS, MAX_CLAIMS } from "./claims.js";
-import { assertToken } from "./store.js";
+import { assertClaim } from "./store.js";
 
 export interface MemoryClaimStoreOptions {
   readonly clock?: Clock;
@@ -44,8 +44,7 @@ export class MemoryClaimStore implements ClaimStore {
   }
 
   async claim(binding: string, token: string, guardUntil: number): Promise<void> {
-    assertToken(token);
-    if (!Number.isSafeInteger(guardUntil)) throw new ToolUsageError("guardUntil is a whole number of milliseconds");
+    assertClaim(binding, token, guardUntil);
     const first = this.#uses.get(binding);
     if (first === undefined) this.#makeRoom();
     else if (first.token !== token) throw new ApprovalAlreadyDecided("this approval was used before");

@@ -1,7 +1,6 @@
 // `MemoryApprovalStore`: the approvals of one process. Atomic because nothing waits between looking and writing.
 
 import { systemClock, type Clock } from "../async/clock.js";
-import { ToolUsageError } from "../errors.js";
 import { refuseUnknown } from "../options.js";
 import { fieldsOf, type ApprovalDecision } from "./decision.js";
 import type { ApprovalRequest } from "./request.js";
@@ -81,7 +80,6 @@ export class MemoryApprovalStore implements ApprovalStore {
   }
 
   async supersede(id: string, by: string): Promise<ApprovalRecord> {
-    if (typeof by !== "string" || by === "") throw new ToolUsageError("supersede: `by` is the id of the newer request");
     return this.#change(id, { event: "supersede", by });
   }
 

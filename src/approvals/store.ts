@@ -190,6 +190,7 @@ export function newRecord(request: ApprovalRequest, at: number): ApprovalRecord 
  * @throws ApprovalAlreadyDecided, ToolUsageError: as the table says
  */
 export function changeRecord(record: ApprovalRecord, change: RecordChange): ApprovalRecord {
+  if (change.event === "supersede") assertNewer(record, change.by);
   assertIntact(record);
   const rule = RECORD_TRANSITIONS[record.status][eventOf(change)];
   switch (rule.action) {
@@ -223,6 +224,13 @@ export function assertToken(token: unknown): void {
   throw new ToolUsageError("a token is a text that is not empty");
 }
 
+/** @throws ToolUsageError when a claim cannot be made of them */
+export function assertClaim(binding: unknown, token: unknown, guardUntil: unknown): void {
+  if (typeof binding !== "string") throw new ToolUsageError("a binding is a text");
+  assertToken(token);
+  if (!Number.isSafeInteger(guardUntil)) throw new ToolUsageError("guardUntil is a whole number of milliseconds");
+}
+
 /** `list`'s limit. @throws ToolUsageError */
 export function limitOf({ limit = DEFAULT_LIMIT }: ApprovalFilter): number {
   if (Number.isSafeInteger(limit) && limit > 0) return limit;
@@ -252,6 +260,12 @@ function assertIntact(record: ApprovalRecord): void {
   throw new ToolUsageError("the stored request is not the one that was asked: its binding does not match");
 }
 
+function assertNewer(record: ApprovalRecord, by: unknown): void {
+  if (by === record.id) throw new ToolUsageError("a request cannot supersede itself", about(record));
+  if (typeof by === "string" && by !== "") return;
+  throw new ToolUsageError("supersede: `by` is the id of the newer request", about(record));
+}
+
 function eventOf(change: RecordChange): RecordEvent {
   if (change.event === "supersede" || change.event === "expire" || change.event === "consume") return change.event;
   return change.decision.approved ? "approve" : "deny";
@@ -266,7 +280,6 @@ function written(record: ApprovalRecord, change: RecordChange): Partial<Approval
     case "expire":
       return {};
     case "supersede":
-      if (change.by === record.id) throw new ToolUsageError("a request cannot supersede itself", about(record));
       return { supersededBy: change.by };
   }
 }

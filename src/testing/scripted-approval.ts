@@ -1,7 +1,7 @@
 // A port that answers from a list: for tests of programs that use an executor.
 
 import { ToolUsageError, type ApprovalDecision, type ApprovalPort, type ApprovalRequest } from "../index.js";
-import { fieldsOf, type Shown, type Verdict } from "../spi.js";
+import { fieldsOf, UNKNOWN_AFTER_MS, type Shown, type Verdict } from "../spi.js";
 
 /** `"pending"`: nobody ever decides about that request. */
 export type ScriptedAnswer = ApprovalDecision | "pending";
@@ -10,8 +10,6 @@ export interface ScriptedApproval extends ApprovalPort {
   /** What was asked so far, in order. */
   readonly requests: readonly ApprovalRequest[];
 }
-
-const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
 
 /**
  * The first request gets the first answer, the second the second; a request that is asked again gets its answer again.

@@ -2,6 +2,7 @@
 
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError, type Executor } from "../../index.js";
+import { membersOf } from "./members.js";
 import { executorOfNode } from "./node-settings.js";
 
 export interface AppConfig {
@@ -51,10 +52,10 @@ export interface NodeView {
 
 /** The nodes of a graph builder or a compiled app. */
 export function nodesOf(graph: unknown): NodeView[] {
-  const builder = fieldsOf(fieldsOf(graph)["builder"] ?? graph);
-  return Object.entries(fieldsOf(builder["nodes"])).flatMap(([name, spec]) => {
-    const { runnable, cachePolicy, errorHandlerNode } = fieldsOf(spec);
-    const inner = fieldsOf(runnable);
+  const builder = membersOf(membersOf(graph)["builder"] ?? graph);
+  return Object.entries(membersOf(builder["nodes"])).flatMap(([name, spec]) => {
+    const { runnable, cachePolicy, errorHandlerNode } = membersOf(spec);
+    const inner = membersOf(runnable);
     const action = inner["func"] ?? runnable;
     const own = executorOfNode(runnable) === undefined ? action : runnable;
     return [
@@ -72,10 +73,4 @@ export function executorIn(app: unknown, verb: string): Executor {
   throw new ToolUsageError(
     `${verb}: give it the \`executor\` whose approvals it answers (the app has ${found.size} it could be)`,
   );
-}
-
-/** Own and inherited fields of an object by name; of anything else none. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  // Class instances (graphs, node specs) keep some of theirs on the prototype, so this is no copy.
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

@@ -1,7 +1,8 @@
 // `assertSafe`: node options of LangGraph that would skip or swallow an approval. A node cannot see them itself.
 
 import { ToolUsageError } from "../../index.js";
-import { fieldsOf, nodesOf, type NodeView } from "./app.js";
+import { nodesOf, type NodeView } from "./app.js";
+import { membersOf } from "./members.js";
 import { executorOfNode } from "./node-settings.js";
 
 /**
@@ -12,7 +13,7 @@ import { executorOfNode } from "./node-settings.js";
  * @example assertSafe(graph); const app = graph.compile({ checkpointer });
  */
 export function assertSafe(graph: object): void {
-  const defaults = fieldsOf(fieldsOf(fieldsOf(graph)["builder"] ?? graph)["_nodeDefaults"]);
+  const defaults = membersOf(membersOf(membersOf(graph)["builder"] ?? graph)["_nodeDefaults"]);
   for (const node of nodesOf(graph)) {
     if (executorOfNode(node.action) === undefined) continue;
     const option = unsafeOption(node, defaults);

@@ -14,7 +14,7 @@ import {
   type CheckpointTuple,
 } from "@langchain/langgraph";
 import { ToolUsageError } from "../../index.js";
-import { isJson, KeyRing, sameJson, type Secrets } from "../../spi.js";
+import { isJson, KeyRing, refuseUnknown, sameJson, type Secrets } from "../../spi.js";
 import { SaverSeals } from "./saver-seals.js";
 
 export interface EncryptedSaverOptions {
@@ -29,15 +29,18 @@ export interface EncryptedSaverOptions {
 
 /**
  * A checkpointer that encrypts (AES-256-GCM) what it gives to `saver` and decrypts what comes back. Any saver will do; it
- * keeps ids, names of channels and the order of things, and cannot read values. Throws `ToolUsageError` for a bad key.
+ * keeps ids, names of channels and the order of things, and cannot read values.
  *
+ * @throws ToolUsageError when an option cannot be used or there is no checkpointer
  * @example
  * const checkpointer = encryptedSaver(PostgresSaver.fromConnString(url), { key: process.env.CHECKPOINT_KEY });
  */
 export function encryptedSaver<V extends string | number = number>(
   saver: BaseCheckpointSaver<V>,
-  { key, allowPlaintext = false }: EncryptedSaverOptions,
+  options: EncryptedSaverOptions,
 ): EncryptedSaver<V> {
+  const { key, allowPlaintext = false, ...rest } = options;
+  refuseUnknown("encryptedSaver", rest);
   // Callers without types may give anything.
   if (typeof saver?.getTuple !== "function" || typeof saver.putWrites !== "function") {
     throw new ToolUsageError("`encryptedSaver` needs a LangGraph checkpointer to stand in front of");

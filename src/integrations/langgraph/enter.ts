@@ -17,6 +17,7 @@ import {
   type Mark,
 } from "../../spi.js";
 import type { GraphTask } from "./graph-task.js";
+import { membersOf } from "./members.js";
 import type { TaskRows } from "./task-journal.js";
 
 /**
@@ -47,8 +48,7 @@ function recall(task: GraphTask, rows: TaskRows): void {
   for (const kept of rows.outcomes) recallOutcome(task, kept);
   for (const refused of rows.refused) entry.refused.add(refused);
   if (rows.interrupt === undefined) return;
-  const { value } = rows.interrupt;
-  const fields: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
+  const fields = membersOf(rows.interrupt.value);
   if (fields["type"] === APPROVAL_TYPE) {
     const ask = task.openShown(fields);
     entry.asks.remember(ask);
@@ -95,7 +95,7 @@ async function takeAnswers(task: GraphTask): Promise<void> {
 
 /** A schema that judged stored answers would wedge the thread the day they expire. */
 function takeStored(task: GraphTask, value: unknown): void {
-  const known = task.entry.asks.bound(bindingIn(value));
+  const known = task.entry.asks.bound(membersOf(value)["binding"]);
   // There is a value, so nothing is shown.
   task.take({}, () => true);
   if (known !== undefined && known.source === "resume") task.remember(known.binding, value);
@@ -119,7 +119,7 @@ async function dropMisplaced(task: GraphTask, value: unknown): Promise<void> {
 
 /** A genuine answer to another request of this task: used before, or never to be used. */
 async function refuseOlder(task: GraphTask, shown: AskRecord | undefined, value: unknown): Promise<void> {
-  const older = task.entry.asks.bound(bindingIn(value));
+  const older = task.entry.asks.bound(membersOf(value)["binding"]);
   if (older === undefined || older.binding === shown?.binding) return;
   if (answers(task, older, value)) await refuseIfUsed(task, older);
 }
@@ -177,10 +177,6 @@ function pauseAgain(task: GraphTask): void {
   const spec = task.parts.registry.get(waiting.request.tool);
   if (spec?.definitionDigest !== waiting.request.definitionDigest) return;
   if (transition("asked", "re-run").action === "ask-the-same") task.take(task.shownAs(waiting), () => false);
-}
-
-function bindingIn(value: unknown): unknown {
-  return typeof value === "object" && value !== null && "binding" in value ? value.binding : undefined;
 }
 
 function printOf(value: unknown): string {

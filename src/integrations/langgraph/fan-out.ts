@@ -2,7 +2,7 @@
 
 import { Send } from "@langchain/langgraph";
 import { ToolUsageError } from "../../index.js";
-import { refuseUnknown } from "./node-settings.js";
+import { refuseUnknown } from "../../spi.js";
 import { wrapItem } from "./send-item.js";
 
 export interface FanOutOptions {

@@ -5,20 +5,20 @@ import { GraphInterrupt, isInvalidResume, type Interrupt } from "@langchain/lang
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { AnyToolSpec, Executor } from "../../index.js";
 import { structuredTool } from "../langchain-core/structured-tool.js";
-import { fieldsOf } from "./app.js";
+import { membersOf, nameIn } from "./members.js";
 import { settleNode } from "./node-settings.js";
-import { isInTask, readTask, type NodeConfig } from "./pregel-internals.js";
+import { INTERRUPT_CHANNEL, isInTask, readTask, type NodeConfig } from "./pregel-internals.js";
 import { runInTask } from "./run-in-task.js";
 
 /** Outside a graph it runs through the executor like any call; there, what needs a human is refused. */
 export function graphTool(spec: AnyToolSpec, executor: Executor): DynamicStructuredTool {
-  const settings = settleNode("a tool of toolNode", {});
+  const settings = settleNode("a tool of toolNode", { durable: undefined, maxEntryBytes: undefined });
   return structuredTool(spec, async (args, config: NodeConfig) => {
     if (!isInTask(config)) return executor.run(spec.name, args);
-    const given = fieldsOf(fieldsOf(config)["toolCall"])["id"];
+    const given = nameIn(membersOf(membersOf(config)["toolCall"])["id"]);
     try {
       return await runInTask(config, { executor, settings, shared: true }, ({ namespace }) =>
-        executor.run(spec.name, args, { callId: typeof given === "string" && given !== "" ? given : `${namespace}:0` }),
+        executor.run(spec.name, args, { callId: given ?? `${namespace}:0` }),
       );
     } catch (error) {
       if (!isInvalidResume(error)) throw error;
@@ -32,7 +32,7 @@ async function shownInterrupts(config: NodeConfig): Promise<Interrupt[]> {
   const { saver, address, taskId } = readTask(config);
   const tuple = await saver?.getTuple(address);
   const rows = (tuple?.pendingWrites ?? []).filter(
-    ([owner, channel]) => owner === taskId && channel === "__interrupt__",
+    ([owner, channel]) => owner === taskId && channel === INTERRUPT_CHANNEL,
   );
   // LangGraph wrote these rows; an interrupt channel holds interrupts.
   return rows.flatMap(([, , value]) => value as Interrupt | Interrupt[]);

@@ -2,13 +2,13 @@
 
 // ---- nodes
 export { toolNode, type ToolNodeOptions } from "./tool-node.js";
-
 export { oneUse, type NodeFunction, type OneUseOptions } from "./one-use.js";
 export { toolTask, type ToolTaskOptions } from "./tool-task.js";
 export { fanOut, type FanOutOptions } from "./fan-out.js";
 export { reducer, type ReducerOptions } from "./reducer.js";
 export type { Durable, DurableOptions } from "./node-settings.js";
 
+// ---- the names that every adapter shares
 export { INTEGRATION, type ToolCallLike } from "./integration.js";
 
 // ---- approvals

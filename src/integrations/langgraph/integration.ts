@@ -3,7 +3,7 @@
 import { getConfig } from "@langchain/langgraph";
 import type { ToolNode } from "@langchain/langgraph/prebuilt";
 import { Registry, type Integration } from "../../index.js";
-import { fieldsOf } from "./app.js";
+import { membersOf, nameIn } from "./members.js";
 import { toolNode } from "./tool-node.js";
 
 /** A tool call as messages carry it. */
@@ -15,9 +15,9 @@ export const INTEGRATION: Integration<ToolNode, ToolCallLike> = Object.freeze({
   name: "langgraph",
   exportTool: (spec, executor) => toolNode(new Registry([spec]), executor === undefined ? {} : { executor }),
   bindContext(toolCall) {
-    const keys = fieldsOf(fieldsOf(currentConfig())["configurable"]);
-    const threadId = textIn(keys["thread_id"]);
-    return { runId: textIn(keys["run_id"]) ?? threadId, threadId, callId: textIn(toolCall.id) };
+    const keys = membersOf(membersOf(currentConfig())["configurable"]);
+    const threadId = nameIn(keys["thread_id"]);
+    return { runId: nameIn(keys["run_id"]) ?? threadId, threadId, callId: nameIn(toolCall.id) };
   },
 } satisfies Integration<ToolNode, ToolCallLike>);
 
@@ -28,8 +28,4 @@ function currentConfig(): unknown {
   } catch {
     return undefined;
   }
-}
-
-function textIn(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

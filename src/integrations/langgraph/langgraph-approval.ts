@@ -12,25 +12,25 @@ import {
   type MacAnswer,
   type PendingInterrupt,
 } from "../../index.js";
-import { refuseUnknown } from "./node-settings.js";
 import {
+  ANSWER_TTL_MS,
   Approvers,
   DEFAULT_JSON_LIMITS,
+  durationOption,
   fieldsOf,
   isSigned,
   KeyRing,
   openAsk,
   parseAnswer,
+  refuseUnknown,
   signAnswer,
   systemClock,
+  UNKNOWN_AFTER_MS,
   type PortHost,
   type Secrets,
   type Shown,
   type Verdict,
 } from "../../spi.js";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
 
 export interface LangGraphApprovalOptions {
   /**
@@ -70,7 +70,14 @@ export class LangGraphApproval implements ApprovalPort {
 
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(options: LangGraphApprovalOptions = {}) {
-    const { key, approvers, requestTtlMs, unknownAfterMs = UNKNOWN_AFTER_MS, answerTtlMs = DAY_MS, ...rest } = options;
+    const {
+      key,
+      approvers,
+      requestTtlMs,
+      unknownAfterMs = UNKNOWN_AFTER_MS,
+      answerTtlMs = ANSWER_TTL_MS,
+      ...rest
+    } = options;
     refuseUnknown("LangGraphApproval", rest);
     if (key !== undefined && approvers !== undefined) {
       throw new ToolUsageError("LangGraphApproval: with `approvers` nothing here may approve; leave out `key`");
@@ -239,10 +246,7 @@ export class LangGraphApproval implements ApprovalPort {
   }
 }
 
-function milliseconds(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ToolUsageError(`LangGraphApproval: ${name} must be a whole number of milliseconds above 0`);
-}
+const milliseconds = (option: string, value: number) => durationOption("LangGraphApproval", option, value);
 
 function isSealedAsk(ring: KeyRing, sealed: string, { binding, request }: Shown): boolean {
   try {

@@ -2,6 +2,7 @@
 // `resume`). Owns the defaults.
 
 import { ToolUsageError, type Executor } from "../../index.js";
+import { countOption } from "../../spi.js";
 
 /**
  * When finished calls that used no approval are written beside the task, sealed, so that another process replays them:
@@ -23,21 +24,15 @@ export interface NodeSettings {
 
 const MIB = 1024 * 1024;
 
+/** What was given of `DurableOptions`, taken out of a node's own options. */
+type Given = { readonly [Option in keyof DurableOptions]: DurableOptions[Option] | undefined };
+
 /** @throws ToolUsageError naming node and option */
-export function settleNode(node: string, { durable = "pause", maxEntryBytes = MIB }: DurableOptions): NodeSettings {
+export function settleNode(node: string, { durable = "pause", maxEntryBytes = MIB }: Given): NodeSettings {
   if (durable !== "pause" && durable !== "call" && durable !== false) {
     throw new ToolUsageError(`${node}: durable must be "pause", "call" or false`);
   }
-  if (!(Number.isSafeInteger(maxEntryBytes) && maxEntryBytes > 0)) {
-    throw new ToolUsageError(`${node}: maxEntryBytes must be a whole number above 0`);
-  }
-  return { durable, maxEntryBytes };
-}
-
-/** @throws ToolUsageError naming the option that does not exist: a misspelt one must not be ignored */
-export function refuseUnknown(node: string, rest: object): void {
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw new ToolUsageError(`${node}: there is no option ${JSON.stringify(unknown)}`);
+  return { durable, maxEntryBytes: countOption(node, "maxEntryBytes", maxEntryBytes) };
 }
 
 const ASKING = new WeakMap<object, Executor>();

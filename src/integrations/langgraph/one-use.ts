@@ -2,9 +2,10 @@
 // from the top after each pause; what your code does between the calls runs again, the calls do not.
 
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { Executor, Registry } from "../../index.js";
-import { LangGraphApproval } from "./langgraph-approval.js";
-import { markAsking, refuseUnknown, settleNode, type DurableOptions } from "./node-settings.js";
+import { Registry, type Executor } from "../../index.js";
+import { refuseUnknown } from "../../spi.js";
+import { graphExecutor } from "./graph-executor.js";
+import { markAsking, settleNode, type DurableOptions } from "./node-settings.js";
 import { runInTask } from "./run-in-task.js";
 
 export interface OneUseOptions extends DurableOptions {
@@ -32,17 +33,10 @@ export function oneUse<State, Update>(
   node: NodeFunction<State, Update>,
   options: OneUseOptions = {},
 ): (state: State, config: LangGraphRunnableConfig) => Promise<Update> {
-  const { executor = nobodysExecutor(), durable, maxEntryBytes, ...rest } = options;
+  const { executor = graphExecutor(new Registry()), durable, maxEntryBytes, ...rest } = options;
   refuseUnknown("oneUse", rest);
-  const settings = settleNode("oneUse", {
-    ...(durable === undefined ? {} : { durable }),
-    ...(maxEntryBytes === undefined ? {} : { maxEntryBytes }),
-  });
+  const settings = settleNode("oneUse", { durable, maxEntryBytes });
   const wrapped = (state: State, config: LangGraphRunnableConfig): Promise<Update> =>
     runInTask(config, { executor, settings }, async () => node(state, config));
   return markAsking(wrapped, executor);
-}
-
-function nobodysExecutor(): Executor {
-  return new Executor(new Registry(), { approval: new LangGraphApproval() });
 }

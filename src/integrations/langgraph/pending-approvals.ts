@@ -3,7 +3,9 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { toReviewRequest, type ReviewRequest } from "../../index.js";
 import { APPROVAL_TYPE } from "../../spi.js";
-import { fieldsOf, saverOf, type AppConfig, type AppSnapshot, type AppTask, type GraphApp } from "./app.js";
+import { saverOf, type AppConfig, type AppSnapshot, type AppTask, type GraphApp } from "./app.js";
+import { membersOf } from "./members.js";
+import { markRowId } from "./task-journal.js";
 
 /** A request that waits. */
 export interface PendingApproval extends ReviewRequest {
@@ -37,35 +39,37 @@ export async function pendingApprovals(app: GraphApp<unknown>, config: AppConfig
 
 async function waitingIn(snapshot: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
   const found: PendingApproval[] = [];
+  let rows: Promise<ReadonlySet<string>> | undefined;
+  const isKept = async (rowId: string) => (await (rows ??= rowIdsOf(saver, snapshot.config))).has(rowId);
   for (const task of snapshot.tasks) {
     if (task.result !== undefined) continue;
-    const inner = fieldsOf(task.state);
+    const inner = membersOf(task.state);
     if (Array.isArray(inner["tasks"])) found.push(...(await waitingIn(asSnapshot(task.state), saver)));
-    else found.push(...(await ofTask(task, snapshot, saver)));
+    else found.push(...(await ofTask(task, isKept)));
   }
   return found;
 }
 
-async function ofTask(task: AppTask, { config }: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
+async function ofTask(task: AppTask, isKept: (rowId: string) => Promise<boolean>): Promise<PendingApproval[]> {
   const interrupt = task.interrupts.at(-1);
-  const value = fieldsOf(interrupt?.value);
+  const value = membersOf(interrupt?.value);
   if (interrupt?.id === undefined || value["type"] !== APPROVAL_TYPE) return [];
   const { id } = interrupt;
   const review = toReviewRequest(interrupt);
-  const used = await isMarked(saver, config, `aa:${task.id}:s:${review.binding}`);
+  // The mark is there before the tool runs; whether it is genuine is the node's business.
+  const used = await isKept(markRowId(task.id, review.binding));
   const approvalId = typeof value["approvalId"] === "string" ? value["approvalId"] : undefined;
   const raw = { id, value: interrupt.value };
   return [{ ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting", interrupt: raw }];
 }
 
-/** The row is there before the tool runs; whether it is genuine is the node's business. */
-async function isMarked(saver: BaseCheckpointSaver, config: AppConfig, rowId: string): Promise<boolean> {
+async function rowIdsOf(saver: BaseCheckpointSaver, config: AppConfig): Promise<ReadonlySet<string>> {
   const tuple = await saver.getTuple({ configurable: { ...config.configurable } });
-  return (tuple?.pendingWrites ?? []).some(([taskId]) => taskId === rowId);
+  return new Set((tuple?.pendingWrites ?? []).map(([taskId]) => taskId));
 }
 
 function asSnapshot(value: unknown): AppSnapshot {
-  const { config, tasks } = fieldsOf(value);
+  const { config, tasks } = membersOf(value);
   // What a compiled graph's getState gives has these two, typed by LangGraph.
-  return { config: fieldsOf(config), tasks: Array.isArray(tasks) ? (tasks as AppTask[]) : [] };
+  return { config: membersOf(config), tasks: Array.isArray(tasks) ? (tasks as AppTask[]) : [] };
 }

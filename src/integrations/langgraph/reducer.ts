@@ -2,6 +2,8 @@
 // reducers see them pair by pair.
 
 import { BaseChannel, EmptyChannelError } from "@langchain/langgraph";
+import { ToolUsageError } from "../../index.js";
+import { refuseUnknown } from "../../spi.js";
 import type { MergeRule } from "../../flow/index.js";
 
 export interface ReducerOptions<Value> {
@@ -12,13 +14,20 @@ export interface ReducerOptions<Value> {
 /**
  * A channel factory for `Annotation.Root({...})`.
  *
+ * @throws ToolUsageError when it is given no rule
  * @example const State = Annotation.Root({ rates: reducer(Merge.append<number>()) });
  */
 export function reducer<Value, Write>(
   rule: MergeRule<Value, Write>,
   options: ReducerOptions<Value> = {},
 ): () => BaseChannel<Value, Write> {
-  return () => new RuleChannel(rule, options.initial);
+  const { initial, ...rest } = options;
+  refuseUnknown("reducer", rest);
+  // `Merge.append` is a function too, and has an `apply` of its own.
+  if (typeof rule !== "object" || typeof rule.apply !== "function") {
+    throw new ToolUsageError("reducer: a merge rule is needed; rules like append are called: Merge.append()");
+  }
+  return () => new RuleChannel(rule, initial);
 }
 
 class RuleChannel<Value, Write> extends BaseChannel<Value, Write> {

@@ -11,8 +11,9 @@ import {
   type ApprovalPort,
   type Executor,
 } from "../../index.js";
-import { isApprovalDecision, partsOf } from "../../spi.js";
-import { executorIn, fieldsOf, saverOf, type AppConfig, type GraphApp } from "./app.js";
+import { isApprovalDecision, partsOf, refuseUnknown } from "../../spi.js";
+import { executorIn, saverOf, type AppConfig, type GraphApp } from "./app.js";
+import { membersOf } from "./members.js";
 import { LangGraphApproval } from "./langgraph-approval.js";
 import { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
 import { CONTINUE_KEY, STRICT_RESUME_KEY } from "./pregel-internals.js";
@@ -40,9 +41,11 @@ export async function resume<Output>(
   config: AppConfig,
   options: ResumeOptions = {},
 ): Promise<Output> {
+  const { executor: given, ...rest } = options;
+  refuseUnknown("resume", rest);
   saverOf(app, "resume");
   if (answer === null) return send(app, null, { ...config.configurable, [CONTINUE_KEY]: "none" }, config);
-  const executor = options.executor ?? executorIn(app, "resume");
+  const executor = given ?? executorIn(app, "resume");
   const { port } = partsOf(executor);
   if (port === undefined)
     throw new ToolUsageError("resume: the executor has no `approval` port that could be answered");
@@ -69,13 +72,15 @@ function match(
   if (isOneAnswer(answer)) return [matchOne(port, answer, pending)];
   const named = Object.entries(answer);
   if (named.length === 0) throw new ToolUsageError("resume: an empty map answers nothing; use null to continue");
-  return named.map(([name, one]) =>
+  const matched = named.map(([name, one]) =>
     matchNamed(
       port,
       one,
       pending.filter(({ id, binding }) => name === id || name === binding),
     ),
   );
+  if (new Set(matched.map((one) => one.pending)).size === matched.length) return matched;
+  throw new ToolUsageError("resume: one request is answered twice, by its interrupt id and by its binding");
 }
 
 function matchOne(port: ApprovalPort, answer: OneAnswer, pending: readonly PendingApproval[]): Matched {
@@ -107,7 +112,7 @@ function matchNamed(port: ApprovalPort, answer: OneAnswer, candidates: readonly 
 }
 
 function isOneAnswer(value: unknown): value is OneAnswer {
-  const { binding, mac, signature } = fieldsOf(value);
+  const { binding, mac, signature } = membersOf(value);
   return isApprovalDecision(value) || (typeof binding === "string" && (mac !== undefined || signature !== undefined));
 }
 

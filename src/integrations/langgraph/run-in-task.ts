@@ -15,6 +15,7 @@ import {
 } from "../../spi.js";
 import { enter } from "./enter.js";
 import { GraphTask } from "./graph-task.js";
+import { nameIn } from "./members.js";
 import type { NodeSettings } from "./node-settings.js";
 import { readTask, type NodeConfig, type PregelTask } from "./pregel-internals.js";
 
@@ -94,10 +95,6 @@ function contextOf(config: NodeConfig, parts: ExecutorParts): RunContext {
   const threadId = nameIn(keys["thread_id"]);
   const runId = currentContext()?.runId ?? nameIn(keys["run_id"]) ?? threadId ?? randomId();
   return Object.freeze({ runId, threadId, principal: parts.principal(keys), signal: config.signal, metadata: {} });
-}
-
-function nameIn(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** A pause inside an approved body would leave its answer spent and its thread dead: such calls are refused as nested. */

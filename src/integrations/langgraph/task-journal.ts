@@ -16,6 +16,7 @@ import {
   type Mark,
   type KeptOutcome,
 } from "../../spi.js";
+import { membersOf } from "./members.js";
 import { INTERRUPT_CHANNEL, UNFINISHED_CHANNELS, type PregelTask } from "./pregel-internals.js";
 
 const SPENT = "aa:spent";
@@ -32,6 +33,15 @@ export interface TaskRows {
   readonly interrupt: { readonly value: unknown } | undefined;
   /** Has the task written output? Then this is a replay of something that went on. */
   readonly finished: boolean;
+}
+
+/** The task id under which the use of an answer is kept beside a task. */
+export function markRowId(taskId: string, binding: string): string {
+  return `${prefixOf(taskId)}s:${binding}`;
+}
+
+function prefixOf(taskId: string): string {
+  return `aa:${taskId}:`;
 }
 
 type Row = readonly [taskId: string, channel: string, value: unknown];
@@ -71,7 +81,7 @@ export class TaskJournal {
 
   /** Write the mark and read it back. @throws ApprovalAlreadyDecided when another claim was first */
   async mark(mark: Mark): Promise<void> {
-    const rowId = `${this.#prefix}s:${mark.record.binding}`;
+    const rowId = markRowId(this.#pregel.taskId, mark.record.binding);
     await this.#write([[SPENT, sealMark(this.#keys, this.#owner, mark)]], rowId);
     const rows = await this.#rows();
     // Not saved yet (exit durability, first pause not reached): nobody else can have it.
@@ -107,7 +117,7 @@ export class TaskJournal {
   }
 
   get #prefix(): string {
-    return `aa:${this.#pregel.taskId}:`;
+    return prefixOf(this.#pregel.taskId);
   }
 
   async #write(writes: [channel: string, value: unknown][], taskId: string): Promise<void> {
@@ -130,9 +140,8 @@ export class TaskJournal {
 
   #openOutcome(sealed: unknown): KeptOutcome {
     const value = openSeal(this.#keys, { purpose: "done", owner: [...this.#owner] }, sealed);
-    const fields: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
-    const { v, callId, rawDigest } = fields;
-    const outcome = outcomeFromJson(fields["outcome"]);
+    const { v, callId, rawDigest, outcome: json } = membersOf(value);
+    const outcome = outcomeFromJson(json);
     if (v !== 1 || typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) {
       throw new FlowError("the sealed outcome of a call is not of a version this release can read");
     }
@@ -143,6 +152,5 @@ export class TaskJournal {
 function newestInterrupt(rows: readonly Row[]): TaskRows["interrupt"] {
   const interrupts = rows.filter(([, channel]) => channel === INTERRUPT_CHANNEL).flatMap(([, , value]) => value);
   const newest: unknown = interrupts.at(-1);
-  if (typeof newest !== "object" || newest === null) return undefined;
-  return { value: "value" in newest ? newest.value : undefined };
+  return typeof newest === "object" && newest !== null ? { value: membersOf(newest)["value"] } : undefined;
 }

@@ -9,7 +9,7 @@ import {
   type ToolMessage,
 } from "@langchain/core/messages";
 import { ToolUsageError, type Executor, type Registry } from "../../index.js";
-import { defaultExecutor, hiddenFailure, partsOf, runBatch, type CallOutcome } from "../../spi.js";
+import { checkConcurrency, hiddenFailure, partsOf, refuseUnknown, runBatch, type CallOutcome } from "../../spi.js";
 import {
   errorMessage,
   leftOpen,
@@ -20,9 +20,9 @@ import {
   type OpenCalls,
   type ResultStyle,
 } from "../langchain-core/tool-messages.js";
+import { graphExecutor } from "./graph-executor.js";
 import { graphTool } from "./graph-tool.js";
-import { LangGraphApproval } from "./langgraph-approval.js";
-import { markAsking, refuseUnknown, settleNode, type DurableOptions } from "./node-settings.js";
+import { markAsking, settleNode, type DurableOptions } from "./node-settings.js";
 import type { NodeConfig } from "./pregel-internals.js";
 import { runInTask, type NodeRun, type NodeRunner } from "./run-in-task.js";
 
@@ -73,15 +73,13 @@ function settle(registry: Registry, options: ToolNodeOptions): Settings {
   } = options;
   refuseUnknown("toolNode", rest);
   if (!(maxResultChars > 0)) throw new ToolUsageError("toolNode: maxResultChars must be a number above 0");
-  const used = executor ?? defaultExecutor(registry, () => ({ approval: new LangGraphApproval() }));
+  const used = executor ?? graphExecutor(registry);
+  if (concurrency !== undefined) checkConcurrency(concurrency);
   const strayed = registry.list().find((spec) => used.registry.get(spec.name) !== spec);
   if (strayed !== undefined)
     throw new ToolUsageError(`toolNode: ${strayed.name} is not registered in the executor's registry`);
   const style = { announceEdits, maxResultChars };
-  const settings = settleNode("toolNode", {
-    ...(durable === undefined ? {} : { durable }),
-    ...(maxEntryBytes === undefined ? {} : { maxEntryBytes }),
-  });
+  const settings = settleNode("toolNode", { durable, maxEntryBytes });
   return { executor: used, settings, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, style };
 }
 

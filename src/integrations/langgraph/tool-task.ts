@@ -2,10 +2,10 @@
 // all of them are thrown.
 
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { Registry, type AnyToolSpec, type Executor, type ToolSpec } from "../../index.js";
-import { defaultExecutor } from "../../spi.js";
-import { LangGraphApproval } from "./langgraph-approval.js";
-import { markAsking, refuseUnknown, settleNode, type DurableOptions } from "./node-settings.js";
+import { Registry, ToolUsageError, type AnyToolSpec, type Executor, type ToolSpec } from "../../index.js";
+import { refuseUnknown } from "../../spi.js";
+import { graphExecutor } from "./graph-executor.js";
+import { markAsking, settleNode, type DurableOptions } from "./node-settings.js";
 import { runInTask } from "./run-in-task.js";
 import { unwrapItem } from "./send-item.js";
 
@@ -30,11 +30,12 @@ export function toolTask<Out, Key extends string>(
 ): (item: unknown, config: LangGraphRunnableConfig) => Promise<Record<Key, Out>> {
   const { into, executor: given, durable, maxEntryBytes, ...rest } = options;
   refuseUnknown("toolTask", rest);
-  const settings = settleNode("toolTask", {
-    ...(durable === undefined ? {} : { durable }),
-    ...(maxEntryBytes === undefined ? {} : { maxEntryBytes }),
-  });
+  const settings = settleNode("toolTask", { durable, maxEntryBytes });
   const executor = given ?? ownExecutor(spec);
+  // It runs by name: another tool of that name must not run instead.
+  if (executor.registry.get(spec.name) !== spec) {
+    throw new ToolUsageError(`toolTask: ${spec.name} is not registered in the executor's registry`);
+  }
   const node = (item: unknown, config: LangGraphRunnableConfig): Promise<Record<Key, Out>> =>
     runInTask(config, { executor, settings }, async ({ namespace }) => {
       const result = await executor.run(spec.name, unwrapItem(item), { callId: `${namespace}:0` });
@@ -47,5 +48,5 @@ export function toolTask<Out, Key extends string>(
 function ownExecutor(spec: AnyToolSpec): Executor {
   const registry = REGISTRIES.get(spec) ?? new Registry([spec]);
   REGISTRIES.set(spec, registry);
-  return defaultExecutor(registry, () => ({ approval: new LangGraphApproval() }));
+  return graphExecutor(registry);
 }

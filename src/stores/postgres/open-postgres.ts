@@ -1,7 +1,7 @@
 // `openPostgres`: the stores on a pool that the application owns.
 
 import { ToolUsageError } from "../../index.js";
-import { refuseUnknown } from "../sql/options.js";
+import { refuseUnknown } from "../../spi.js";
 import { openStores, type SqlStores, type StoreOptions } from "../sql/stores.js";
 import { listen, type ListenClient, type Listening } from "./listen.js";
 import { PostgresClient, type PostgresPool } from "./postgres-client.js";
@@ -41,5 +41,5 @@ export async function openPostgres(pool: PostgresPool, options: PostgresOptions 
     await listening?.stop();
   };
   listening = listenClient === undefined ? undefined : await listen(listenClient, schema);
-  return openStores({ client, news: listening, close }, { ...(clock && { clock }), ...(ledger && { ledger }) });
+  return openStores({ client, news: listening, close }, { clock, ledger });
 }

@@ -3,9 +3,7 @@
 //       wins, the others are computed again. No status ever comes back, so this ends.
 //   P2  every call may be repeated by the client: a decision knows the call that made it, a use its token
 
-import { systemClock, randomId } from "../../spi.js";
 import type { ApprovalDecision, ApprovalRequest, Clock } from "../../index.js";
-import { ToolUsageError } from "../../index.js";
 import {
   assertToken,
   changeRecord,
@@ -13,6 +11,8 @@ import {
   hasRunOut,
   limitOf,
   newRecord,
+  randomId,
+  systemClock,
   unknownApproval,
   type ApprovalFilter,
   type ApprovalRecord,
@@ -105,7 +105,6 @@ export class SqlApprovalStore implements ApprovalStore {
   }
 
   async supersede(id: string, by: string): Promise<ApprovalRecord> {
-    if (typeof by !== "string" || by === "") throw new ToolUsageError("supersede: `by` is the id of the newer request");
     return this.#change(id, { event: "supersede", by });
   }
 

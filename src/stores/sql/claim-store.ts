@@ -1,7 +1,7 @@
 // `SqlClaimStore`: used answers in a table. A claim is one INSERT that may lose; nothing is read before it.
 
-import { ApprovalAlreadyDecided, ToolUsageError, type Clock } from "../../index.js";
-import { assertToken, systemClock, useDigest, type ClaimStore } from "../../spi.js";
+import { ApprovalAlreadyDecided, type Clock } from "../../index.js";
+import { assertClaim, systemClock, useDigest, type ClaimStore } from "../../spi.js";
 import type { SqlClient } from "./sql-client.js";
 import { keyOf } from "./text.js";
 
@@ -16,9 +16,7 @@ export class SqlClaimStore implements ClaimStore {
   }
 
   async claim(binding: string, token: string, guardUntil: number): Promise<void> {
-    assertToken(token);
-    if (!Number.isSafeInteger(guardUntil)) throw new ToolUsageError("guardUntil is a whole number of milliseconds");
-    if (typeof binding !== "string") throw new ToolUsageError("a binding is a text");
+    assertClaim(binding, token, guardUntil);
     const key = keyOf(binding);
     const claims = this.#client.dialect.table("claims");
     const won = await this.#client.query(

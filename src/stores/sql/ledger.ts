@@ -1,7 +1,7 @@
 // `SqlLedger`: one row per call. Texts that a caller names are kept as JSON; keys are only what is looked up.
 
 import type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "../../index.js";
-import { jsonCopy, randomId } from "../../spi.js";
+import { jsonCopy, randomId, refuseUnknown } from "../../spi.js";
 import { jsonIn, numberIn, textIn, textOrNullIn } from "./rows.js";
 import type { SqlClient, SqlRow, SqlValue } from "./sql-client.js";
 import { fromColumn, jsonColumn, keyOf, toColumn } from "./text.js";
@@ -21,10 +21,13 @@ export class SqlLedger implements Ledger {
   readonly #table: string;
   readonly #keepsArguments: boolean;
 
+  /** @throws ToolUsageError naming the option that does not exist */
   constructor(client: SqlClient, options: SqlLedgerOptions = {}) {
+    const { arguments: keepsArguments = false, ...rest } = options;
+    refuseUnknown("ledger", rest);
     this.#client = client;
     this.#table = client.dialect.table("ledger");
-    this.#keepsArguments = options.arguments === true;
+    this.#keepsArguments = keepsArguments === true;
   }
 
   async open(opening: LedgerOpening): Promise<void> {

@@ -1,6 +1,6 @@
 // The tables, as numbered steps. A step that was released is never changed: a new one comes after it, and the fixture of
 // every older version must open (test/integration/sqlite).
-//   columns that end in `_key` are texts as keys.ts writes them: what is looked up
+//   columns that end in `_key` are texts as `keyOf` of text.ts writes them: what is looked up
 //   columns of JSON hold every text as it was; nothing is read back from a `_key`
 //   times are milliseconds since the epoch, as doubles: exact, and a number in every driver
 

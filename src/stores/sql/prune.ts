@@ -5,8 +5,7 @@
 //   R4  the ledger stays, unless somebody says how long
 
 import { ToolUsageError } from "../../index.js";
-import { CLOCK_SKEW_MS } from "../../spi.js";
-import { refuseUnknown } from "./options.js";
+import { CLOCK_SKEW_MS, refuseUnknown } from "../../spi.js";
 import type { SqlClient, TableName } from "./sql-client.js";
 
 export interface PruneOptions {

@@ -39,10 +39,14 @@ interface Connection {
   readonly close: () => Promise<void>;
 }
 
+/** What was given of `StoreOptions`, taken out of the options of one database. */
+type Given = { readonly [Option in keyof StoreOptions]: StoreOptions[Option] | undefined };
+
 /** Bring the tables up to date and give the stores; a connection that cannot be used is closed. */
-export async function openStores(connection: Connection, options: StoreOptions): Promise<SqlStores> {
-  const { client, news, close } = connection;
-  const { clock = systemClock, ledger } = options;
+export async function openStores(
+  { client, news, close }: Connection,
+  { clock = systemClock, ledger }: Given,
+): Promise<SqlStores> {
   try {
     await migrate(client);
   } catch (error) {

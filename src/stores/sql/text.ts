@@ -1,7 +1,7 @@
 // Texts in columns. A database cannot hold every text that JavaScript can: PostgreSQL has no NUL, UTF-8 has no half surrogate
 // pairs, an index has no room for long keys. Owns how such texts are written so that they come back, or are told apart.
 
-import { digest } from "../../spi.js";
+import { digest, isWellFormed } from "../../spi.js";
 
 /** Marks a text that is not written as it is. */
 const MARK = "\u0001";
@@ -9,7 +9,6 @@ const ESCAPED = `${MARK}json:`;
 const HASHED = `${MARK}sha256:`;
 /** Far below what an index of PostgreSQL takes (2704 bytes), at three bytes a unit. */
 const MAX_KEY = 512;
-const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /** A text as it goes into a column; `fromColumn` gives it back unchanged. */
 export function toColumn(text: string): string {
@@ -35,5 +34,5 @@ export function jsonColumn(value: unknown): string {
 }
 
 function isUnfit(text: string): boolean {
-  return text.includes("\0") || text.includes(MARK) || LONE_SURROGATE.test(text);
+  return text.includes("\0") || text.includes(MARK) || !isWellFormed(text);
 }

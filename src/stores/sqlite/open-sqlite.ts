@@ -1,7 +1,7 @@
 // `openSqlite`: one file, several processes. Owns the settings of a connection.
 
 import { isAgentAdapterError, StoreUnavailable, ToolUsageError } from "../../index.js";
-import { refuseUnknown } from "../sql/options.js";
+import { refuseUnknown } from "../../spi.js";
 import { openStores, type SqlStores, type StoreOptions } from "../sql/stores.js";
 import { connect, type SqliteConnection } from "./driver.js";
 import { BLOCKING_MS, SqliteClient } from "./sqlite-client.js";
@@ -40,7 +40,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   const connection = await open(path);
   const client = new SqliteClient(connection, busyTimeoutMs);
   await settle(client, connection, synchronous);
-  return openStores({ client, close: () => client.close() }, { ...(clock && { clock }), ...(ledger && { ledger }) });
+  return openStores({ client, close: () => client.close() }, { clock, ledger });
 }
 
 async function open(path: string): Promise<SqliteConnection> {
