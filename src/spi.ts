@@ -19,7 +19,7 @@ export { openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
 export { isClaimed } from "./approvals/claims.js";
 export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { transition } from "./approvals/transitions.js";
-export { UNKNOWN_AFTER_MS, type ApprovalPort, type PortHost, type Shown, type Verdict } from "./approvals/port.js";
+export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
 export { ANSWER_TTL_MS, isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
 export { Approvers } from "./approvals/approvers.js";
 export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";

@@ -7,7 +7,7 @@ import { ToolUsageError } from "../errors.js";
 import { durationOption, refuseUnknown } from "../options.js";
 import type { AnswerCheck } from "./answer.js";
 import { fieldsOf, type ApprovalDecision } from "./decision.js";
-import { UNKNOWN_AFTER_MS, type ApprovalPort, type PortHost, type Shown, type Verdict } from "./port.js";
+import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
 import { APPROVAL_TYPE, toReviewRequest, type ReviewRequest } from "./review-request.js";
 
 /** Decides about one request. `signal` aborts when nobody waits for the decision any more. */
@@ -33,7 +33,7 @@ export interface CallbackApprovalOptions {
 export class CallbackApproval implements ApprovalPort {
   readonly source = "port";
   readonly requestTtlMs: number | null;
-  readonly unknownAfterMs = UNKNOWN_AFTER_MS;
+  readonly unknownAfterMs = undefined;
   readonly keys: KeyRing | undefined = undefined;
   readonly #ask: ApprovalCallback;
   #host: PortHost | undefined;

@@ -10,14 +10,17 @@ import { FlowError, isAgentAdapterError, StoreUnavailable, type ErrorKind } from
 import { durationOption, refuseUnknown } from "../options.js";
 import type { AnswerCheck } from "./answer.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
-import { UNKNOWN_AFTER_MS, type ApprovalPort, type PortHost, type Shown, type Verdict } from "./port.js";
+import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
 import { bindingOf, isApprovalRequest } from "./request.js";
 import { hasRunOut, type ApprovalRecord, type ApprovalStore } from "./store.js";
 
 export interface DeferredApprovalOptions {
   /** Milliseconds a request may wait for a decision; then it is `ApprovalExpired`. Default: for ever. */
   readonly requestTtlMs?: number;
-  /** Milliseconds after which a use by another process without an outcome counts as lost. Default 5 minutes. */
+  /**
+   * Milliseconds after which a use by another process without an outcome counts as lost, so that the call is asked again. Default:
+   * as long as the attempts of the tool may take together (`timeoutMs`, `retries`), 5 minutes for a tool without `timeoutMs`.
+   */
   readonly unknownAfterMs?: number;
 }
 
@@ -41,19 +44,20 @@ const KINDS_OF_STORES: readonly ErrorKind[] = ["ApprovalAlreadyDecided", "ToolUs
 export class DeferredApproval implements ApprovalPort {
   readonly source = "port";
   readonly requestTtlMs: number | null;
-  readonly unknownAfterMs: number;
+  readonly unknownAfterMs: number | undefined;
   readonly keys: KeyRing | undefined = undefined;
   readonly store: ApprovalStore;
   #host: PortHost | undefined;
 
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(store: ApprovalStore, options: DeferredApprovalOptions = {}) {
-    const { requestTtlMs, unknownAfterMs = UNKNOWN_AFTER_MS, ...rest } = options;
+    const { requestTtlMs, unknownAfterMs, ...rest } = options;
     refuseUnknown("DeferredApproval", rest);
     this.store = store;
     this.requestTtlMs =
       requestTtlMs === undefined ? null : durationOption("DeferredApproval", "requestTtlMs", requestTtlMs);
-    this.unknownAfterMs = durationOption("DeferredApproval", "unknownAfterMs", unknownAfterMs);
+    this.unknownAfterMs =
+      unknownAfterMs === undefined ? undefined : durationOption("DeferredApproval", "unknownAfterMs", unknownAfterMs);
   }
 
   attach(host: PortHost): void {

@@ -11,9 +11,6 @@ import type { AnswerSource } from "./ask.js";
 import type { DecisionFields } from "./decision.js";
 import type { ApprovalRequest } from "./request.js";
 
-/** The usual `unknownAfterMs`, in milliseconds. */
-export const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
-
 /** What an executor tells the ports it is built with. */
 export interface PortHost {
   /** The executor's root secret, or the per-process one. */
@@ -55,8 +52,11 @@ export interface ApprovalPort {
   readonly source: AnswerSource;
   /** Milliseconds a request may wait for a decision; `null`: for ever. */
   readonly requestTtlMs: number | null;
-  /** Milliseconds after which a use by another process without an outcome counts as lost. */
-  readonly unknownAfterMs: number;
+  /**
+   * Milliseconds after which a use by another process without an outcome counts as lost. `undefined`: as long as the attempts of
+   * the tool may take together, else five minutes.
+   */
+  readonly unknownAfterMs: number | undefined;
   /** The key to seal with when the executor was given no secret. */
   readonly keys: KeyRing | undefined;
   /** Called by every executor built with this port. */

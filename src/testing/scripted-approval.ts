@@ -1,7 +1,7 @@
 // A port that answers from a list: for tests of programs that use an executor.
 
 import { ToolUsageError, type ApprovalDecision, type ApprovalPort, type ApprovalRequest } from "../index.js";
-import { fieldsOf, UNKNOWN_AFTER_MS, type Shown, type Verdict } from "../spi.js";
+import { fieldsOf, type Shown, type Verdict } from "../spi.js";
 
 /** `"pending"`: nobody ever decides about that request. */
 export type ScriptedAnswer = ApprovalDecision | "pending";
@@ -40,7 +40,7 @@ export function scriptedApproval(answers: readonly ScriptedAnswer[]): ScriptedAp
   return {
     source: "port",
     requestTtlMs: null,
-    unknownAfterMs: UNKNOWN_AFTER_MS,
+    unknownAfterMs: undefined,
     keys: undefined,
     requests,
     attach: () => undefined,

@@ -1,5 +1,6 @@
 // A call that finished answers at once; one that is running is joined; one whose answer was used is never used again.
 
+import { CLOCK_SKEW_MS } from "../../approvals/claims.js";
 import { transition, type CallState } from "../../approvals/transitions.js";
 import type { Mark } from "../../approvals/mark.js";
 import { denialError } from "../../approvals/denial.js";
@@ -10,6 +11,9 @@ import { processState } from "../../journal/process-state.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { joinCall } from "../join-call.js";
+
+/** For a tool without a timeout of its own. */
+const UNKNOWN_AFTER_MS = 5 * 60 * 1000;
 
 export function replayFinished(attempt: Attempt): Promise<void> | void {
   const { call, task } = attempt;
@@ -81,9 +85,19 @@ async function obeyMark(attempt: Attempt, mark: Mark): Promise<void> {
   }
 }
 
-function stateOf({ parts }: Attempt, mark: Mark): CallState {
+function stateOf(attempt: Attempt, mark: Mark): CallState {
+  const { parts } = attempt;
   if (!mark.decision.approved) return "denied";
   const elsewhere = mark.process !== processState().id;
-  const young = parts.clock.now() - mark.claimedAt < (parts.port?.unknownAfterMs ?? Number.POSITIVE_INFINITY);
+  const young = parts.clock.now() - mark.claimedAt < mayRunForMs(attempt);
   return elsewhere && young ? "running" : "unknown";
+}
+
+/** How long another process may be at work under an answer it used: what the port says, else what the tool may take. */
+function mayRunForMs({ parts, spec }: Attempt): number {
+  if (parts.port === undefined) return Number.POSITIVE_INFINITY;
+  if (parts.port.unknownAfterMs !== undefined) return parts.port.unknownAfterMs;
+  if (spec?.timeoutMs === undefined) return UNKNOWN_AFTER_MS;
+  const { maxAttempts, maxDelayMs } = spec.retry;
+  return CLOCK_SKEW_MS + maxAttempts * spec.timeoutMs + (maxAttempts - 1) * maxDelayMs;
 }

@@ -25,7 +25,6 @@ import {
   refuseUnknown,
   signAnswer,
   systemClock,
-  UNKNOWN_AFTER_MS,
   type PortHost,
   type Secrets,
   type Shown,
@@ -44,7 +43,8 @@ export interface LangGraphApprovalOptions {
   readonly requestTtlMs?: number;
   /**
    * After how many milliseconds a use by another process without an outcome counts as lost, so that the call is asked again.
-   * Make it longer than your tools run. Default: 5 minutes.
+   * Make it longer than your tools run. Default: as long as the attempts of the tool may take together (`timeoutMs`, `retries`),
+   * 5 minutes for a tool without `timeoutMs`.
    */
   readonly unknownAfterMs?: number;
   /** How long a signed answer is good, in milliseconds, judged when it is used. Default: 24 hours. */
@@ -62,7 +62,7 @@ export interface LangGraphApprovalOptions {
 export class LangGraphApproval implements ApprovalPort {
   readonly source = "resume";
   readonly requestTtlMs: number | null;
-  readonly unknownAfterMs: number;
+  readonly unknownAfterMs: number | undefined;
   readonly keys: KeyRing | undefined;
   readonly #approvers: Approvers | undefined;
   readonly #answerTtlMs: number;
@@ -70,14 +70,7 @@ export class LangGraphApproval implements ApprovalPort {
 
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(options: LangGraphApprovalOptions = {}) {
-    const {
-      key,
-      approvers,
-      requestTtlMs,
-      unknownAfterMs = UNKNOWN_AFTER_MS,
-      answerTtlMs = ANSWER_TTL_MS,
-      ...rest
-    } = options;
+    const { key, approvers, requestTtlMs, unknownAfterMs, answerTtlMs = ANSWER_TTL_MS, ...rest } = options;
     refuseUnknown("LangGraphApproval", rest);
     if (key !== undefined && approvers !== undefined) {
       throw new ToolUsageError("LangGraphApproval: with `approvers` nothing here may approve; leave out `key`");
@@ -85,7 +78,7 @@ export class LangGraphApproval implements ApprovalPort {
     this.keys = key === undefined ? undefined : KeyRing.of(key, "key");
     this.#approvers = approvers === undefined ? undefined : new Approvers(approvers);
     this.requestTtlMs = requestTtlMs === undefined ? null : milliseconds("requestTtlMs", requestTtlMs);
-    this.unknownAfterMs = milliseconds("unknownAfterMs", unknownAfterMs);
+    this.unknownAfterMs = unknownAfterMs === undefined ? undefined : milliseconds("unknownAfterMs", unknownAfterMs);
     this.#answerTtlMs = milliseconds("answerTtlMs", answerTtlMs);
   }
 

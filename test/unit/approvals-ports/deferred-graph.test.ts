@@ -286,4 +286,35 @@ describe("B11: a store that fails while a graph waits", () => {
     await next.again();
     expect(ran).toEqual(["send 1"]);
   });
+
+  test("A6: without `unknownAfterMs` another process waits for all attempts of the tool, else five minutes", async () => {
+    const skew = 60_000;
+    const retries = { maxAttempts: 3, maxDelayMs: 1000, initialDelayMs: 1000 };
+    const common = {
+      description: "Sends.",
+      inputSchema: z.object({ n: z.number() }),
+      confirm: true,
+      execute: () => "x",
+    };
+    const slow = defineTool({ ...common, name: "slow", timeoutMs: 600_000, retries });
+    const plain = defineTool({ ...common, name: "plain" });
+    for (const [tool, ms] of [
+      [slow, skew + 3 * 600_000 + 2 * 1000],
+      [plain, 300_000],
+    ] as const) {
+      const clock = new ManualClock(1_000_000);
+      const store = new FlakyStore({ clock });
+      const graph = new Graph({ store, clock, tools: [tool] });
+      const { value } = one((await graph.start(call("c1", 1, tool.name))).interrupts);
+      await store.decide(value.binding, approve());
+      store.failAt("consume");
+      await failure(graph.again());
+      forgetProcess();
+      const next = graph.rebuild();
+      clock.advance(ms - 1);
+      expect(await failure(next.again())).toMatchObject({ kind: "ApprovalAlreadyDecided" });
+      clock.advance(1);
+      expect(one((await next.again()).interrupts).value.request).toMatchObject({ generation: 1 });
+    }
+  });
 });
