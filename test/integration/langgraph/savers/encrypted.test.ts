@@ -65,7 +65,7 @@ function oneNode(saver: BaseCheckpointSaver, node: (state: typeof Any.State) => 
     .compile({ checkpointer: saver });
 }
 
-describe.each(all)("$name", ({ name, open }) => {
+describe.each(all)("$name", { timeout: 60_000 }, ({ name, open }) => {
   let storage: Storage;
   beforeEach(async () => {
     storage = await open();
@@ -187,6 +187,7 @@ describe.each(all)("$name", ({ name, open }) => {
     expect(await found({ filter: { source: "fork" } })).toEqual([]);
     expect(await found({ filter: { customer: "ana" } })).toEqual([3, 2, 0]);
     expect(await found({ filter: { customer: "ana" }, limit: 2 })).toEqual([3, 2]);
+    expect(await found({ filter: { customer: "bob" }, limit: 1 })).toEqual([1]);
     expect(await found({ filter: { customer: "ana", source: "loop" } })).toEqual([2, 0]);
     expect(await found({ filter: { customer: "ana", source: "loop" }, limit: 1 })).toEqual([2]);
     expect(await found({ filter: { customer: "ana" }, limit: 0 })).toEqual([]);
@@ -226,7 +227,7 @@ describe.each(all)("$name", ({ name, open }) => {
         snapshotFrequency,
         initialValueFactory: () => [],
       });
-    for (const frequency of [2, 1000]) {
+    for (const frequency of [2, 3, 1000]) {
       const State = Annotation.Root({ items: () => delta(frequency) as never });
       const app = new StateGraph(State)
         .addNode("add", () => ({ items: ["canaryadded"] }) as never)
@@ -238,6 +239,47 @@ describe.each(all)("$name", ({ name, open }) => {
       expect(values.items).toEqual([0, 1, 2, 3, 4].flatMap((n) => [`canaryin ${n}`, "canaryadded"]));
     }
     expect(await storage.bytes()).not.toContain("canary");
+  });
+
+  it("R7: order of writes, history of a channel, absent and undefined values are as without encryption", async () => {
+    const story = async (saver: BaseCheckpointSaver) => {
+      const configurable = { thread_id: "raw", checkpoint_ns: "" };
+      const ids = [1, 2, 3].map((n) => `1f0e0000-0000-6000-8000-00000000000${n}`);
+      const metadata = { source: "loop", step: 1, parents: {} } as const;
+      for (const [index, id] of ids.entries()) {
+        const values = index === 0 ? { items: ["seed"], other: 1 } : { items: undefined, other: 2 };
+        const checkpoint = { ...emptyCheckpoint(), id, channel_values: values, channel_versions: { other: 1 } };
+        const parent = index === 0 ? {} : { checkpoint_id: ids[index - 1] };
+        // A field that this version does not know.
+        const unknown = { pending_sends: ["canaryunknown"] };
+        const versions = index === 0 ? { items: 1, other: 1 } : { other: 1 };
+        await saver.put(
+          { configurable: { ...configurable, ...parent } },
+          { ...checkpoint, ...unknown },
+          { ...metadata },
+          versions,
+        );
+        const at = { configurable: { ...configurable, checkpoint_id: id } };
+        await saver.putWrites(at, [["items", `b ${index}`]], "task-b", "path 1");
+        await saver.putWrites(
+          at,
+          [
+            ["items", `a ${index}`],
+            ["items", undefined],
+          ],
+          "task-a",
+          "path 2",
+        );
+      }
+      const tuple = await saver.getTuple({ configurable });
+      const history = await saver.getDeltaChannelHistory({ config: { configurable }, channels: ["items", "none"] });
+      return { values: tuple?.checkpoint.channel_values, writes: tuple?.pendingWrites, history };
+    };
+    const told = await story(encrypted());
+    expect(told.writes).toHaveLength(3);
+    expect(await storage.bytes()).not.toContain("canaryunknown");
+    await encrypted().deleteThread("raw");
+    expect(told).toEqual(await story(storage.another()));
   });
 
   it("R7: another key opens nothing, the older one behind a new one opens everything", async () => {
