@@ -1,6 +1,8 @@
 // `Merge`: how the writes of one superstep to one field become its next value. Pure functions of (current, writes); they see
 // all writes at once, in a fixed order.
 
+import { canonicalJson, isJson } from "../crypto/canonical-json.js";
+
 /** All writes of a superstep into one value. `current` is undefined while nothing was written. */
 export interface MergeRule<Value, Write = Value> {
   readonly name: string;
@@ -31,23 +33,29 @@ const sum = rule<number, number>("sum", (current, writes) =>
   writes.reduce((total, write) => total + write, current ?? 0),
 );
 
+// Folded, not spread into one call: a superstep may have more writes than a call may have arguments.
 const min = rule<number, number>("min", (current, writes) =>
-  Math.min(...(current === undefined ? [] : [current]), ...writes),
+  writes.reduce((least, write) => Math.min(least, write), current ?? Number.POSITIVE_INFINITY),
 );
 
 const max = rule<number, number>("max", (current, writes) =>
-  Math.max(...(current === undefined ? [] : [current]), ...writes),
+  writes.reduce((most, write) => Math.max(most, write), current ?? Number.NEGATIVE_INFINITY),
 );
 
-/** Distinct items in the order in which they came; equal means the same JSON for objects, the same value otherwise. */
+/** Distinct items in the order in which they came; equal means the same JSON for objects, whatever the order of members. */
 function union<Item>(): MergeRule<readonly Item[], readonly Item[]> {
   return rule<readonly Item[], readonly Item[]>("union", (current, writes) => {
-    const seen = new Map<unknown, Item>();
-    for (const item of [current ?? [], ...writes].flatMap((items) => [...items])) {
-      const key = typeof item === "object" && item !== null ? `json:${JSON.stringify(item)}` : item;
-      if (!seen.has(key)) seen.set(key, item);
-    }
-    return [...seen.values()];
+    const [values, objects] = [new Set<unknown>(), new Set<unknown>()];
+    return [current ?? [], ...writes]
+      .flatMap((items) => [...items])
+      .filter((item) => {
+        // Objects apart: the text of one may also be an item. What is no JSON is itself only.
+        const isObject = typeof item === "object" && item !== null;
+        const [seen, key] = isObject ? [objects, isJson(item) ? canonicalJson(item) : item] : [values, item];
+        const isNew = !seen.has(key);
+        seen.add(key);
+        return isNew;
+      });
   });
 }
 
