@@ -1,8 +1,10 @@
 // The ask record: one request and what a re-run needs to show it again unchanged. Owns the sealed form.
 // A re-run takes the request and its parsed arguments from here: schema and predicate do not run again, since their
 // results may differ (generated ids, clocks) from what the reviewer was shown.
+// A1: a request is deep-frozen from the moment it is bound: hooks, predicates and bodies that write on what they are shown
+//     change nothing that was approved.
 
-import type { JsonValue } from "../crypto/canonical-json.js";
+import { jsonCopy, type JsonValue } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
 import { openSeal, seal } from "../crypto/seal.js";
 import { FlowError } from "../errors.js";
@@ -32,7 +34,8 @@ export const NOT_SHOWN = -1;
 
 /** The record of an ask that is not shown yet. */
 export function askRecord(ask: Omit<AskRecord, "v" | "binding" | "position" | "waiting">): AskRecord {
-  const { request, rawDigest, askedAt, source } = ask;
+  const { rawDigest, askedAt, source } = ask;
+  const request = frozen(ask.request);
   return { v: 1, binding: bindingOf(request), request, rawDigest, askedAt, source, position: NOT_SHOWN, waiting: [] };
 }
 
@@ -74,7 +77,17 @@ const RECORD: Shape<AskRecord> = {
 /** The seal vouches for who wrote it; this checks that it is of a form this version understands. */
 export function askFromJson(value: unknown): AskRecord {
   if (!isAskRecord(value)) throw unreadable();
-  return value;
+  return frozenAsk(value);
+}
+
+/** The same record, with a request that nobody can write on. */
+export function frozenAsk(record: AskRecord): AskRecord {
+  return { ...record, request: frozen(record.request) };
+}
+
+function frozen(request: ApprovalRequest): ApprovalRequest {
+  // A request is JSON, so a copy of its own properties is one too.
+  return jsonCopy(request) as unknown as ApprovalRequest;
 }
 
 export function isAskRecord(value: unknown): value is AskRecord {

@@ -3,7 +3,7 @@
 import type { KeyRing } from "../crypto/keys.js";
 import { openSeal, seal } from "../crypto/seal.js";
 import { FlowError } from "../errors.js";
-import { askToJson, isAskRecord, type AskRecord } from "./ask.js";
+import { askToJson, frozenAsk, isAskRecord, type AskRecord } from "./ask.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
 import { hasShape, isCount, isText, isTextOrNull, type Shape } from "./shape.js";
 
@@ -30,7 +30,7 @@ export function sealMark(ring: KeyRing, taskRun: readonly string[], mark: Mark):
 export function openMark(ring: KeyRing, taskRun: readonly string[], sealed: unknown): Mark {
   const value: unknown = openSeal(ring, { purpose: "spent", owner: [...taskRun] }, sealed);
   if (!isMark(value)) throw unreadable();
-  return value;
+  return { ...value, record: frozenAsk(value.record) };
 }
 
 const MARK: Shape<Mark> = {

@@ -12,7 +12,7 @@ import type { CallEntry } from "../journal/process-state.js";
 import type { TaskRun } from "../journal/task-run.js";
 import type { AnyToolSpec } from "../tools/spec.js";
 import type { ExecutorParts } from "./parts.js";
-import type { OuterCall } from "./scope.js";
+import type { OuterCall, Scope } from "./scope.js";
 
 export type Decided = Extract<Verdict, { status: "decided" }>;
 
@@ -27,7 +27,8 @@ export interface Attempt {
   // ---- known from the start
   readonly parts: ExecutorParts;
   readonly task: TaskRun;
-  readonly context: RunContext;
+  /** replay: a call that was asked about acts for whoever it was asked for, also when somebody else resumes the run */
+  context: RunContext;
   readonly outer: OuterCall | undefined;
   readonly name: string;
   readonly callId: string;
@@ -41,7 +42,7 @@ export interface Attempt {
   readonly spec: AnyToolSpec | undefined;
   readonly call: CallEntry;
   /** Runs another tool as a part of this call. */
-  readonly runNested: (self: OuterCall, nested: NestedCall) => Promise<unknown>;
+  readonly runNested: (around: Scope, nested: NestedCall) => Promise<unknown>;
 
   // ---- prepare
   /** replay: the newest request about this call, from whichever attempt */

@@ -64,7 +64,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     signal,
     spec: (request.registry ?? parts.registry).get(name),
     call: call.entry,
-    runNested: (self, nested) => runCall(parts, { task, context, outer: self }, nested),
+    runNested: (around, nested) => runCall(parts, around, nested),
     asked: undefined,
     unknown: undefined,
     settled: call.misuse === undefined ? undefined : { ok: false, error: call.misuse, lost: false },

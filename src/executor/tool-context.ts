@@ -18,7 +18,7 @@ export function toolContext(attempt: Attempt): Surroundings {
 }
 
 function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
-  const { context, callId } = attempt;
+  const { task, context, callId } = attempt;
   const source = self.signal;
   let signal: AbortSignal | undefined;
   return {
@@ -40,7 +40,7 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
     async run(tool, args) {
       // A body that was left behind does nothing more.
       source?.throwIfAborted();
-      return attempt.runNested(self, { tool, args });
+      return attempt.runNested({ task, context, outer: self }, { tool, args });
     },
   };
 }

@@ -4,6 +4,7 @@ import { CLOCK_SKEW_MS } from "../../approvals/claims.js";
 import { transition, type CallState } from "../../approvals/transitions.js";
 import type { Mark } from "../../approvals/mark.js";
 import { denialError } from "../../approvals/denial.js";
+import type { RunContext } from "../../context/run-context.js";
 import { untilAborted } from "../../async/deadline.js";
 import { ApprovalAlreadyDecided } from "../../errors.js";
 import { replay } from "../../journal/outcome.js";
@@ -25,8 +26,15 @@ async function replayKnown(attempt: Attempt): Promise<void> {
   await joinOrReplay(attempt);
   if (attempt.settled !== undefined) return;
   attempt.asked = attempt.task.askOf(attempt.callId);
+  if (attempt.asked !== undefined) attempt.context = actingFor(attempt.context, attempt.asked.request.requestedBy);
   const mark = attempt.asked && attempt.task.entry.marks.get(attempt.asked.binding);
   if (mark !== undefined) await obeyMark(attempt, mark);
+}
+
+/** What the reviewer was shown under `requestedBy` is what the call acts as: whoever resumes lends it nothing. */
+function actingFor(context: RunContext, requestedBy: string | null): RunContext {
+  const principal = requestedBy ?? undefined;
+  return context.principal === principal ? context : Object.freeze({ ...context, principal });
 }
 
 /**
