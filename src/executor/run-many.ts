@@ -7,7 +7,7 @@ import { checkConcurrency, settleAll } from "../async/limit.js";
 import { isAgentAdapterError } from "../errors.js";
 import type { JsonObject } from "../crypto/canonical-json.js";
 import type { Attempt } from "./attempt.js";
-import { isControlFlow } from "./control-flow.js";
+import { isHostSignal } from "./control-flow.js";
 import type { ExecutorParts } from "./parts.js";
 import { performCall, prepareCall, type CallRequest } from "./run-call.js";
 import type { Scope } from "./scope.js";
@@ -123,9 +123,13 @@ function settledAt(results: readonly PromiseSettledResult<unknown>[], index: num
   return results[index] ?? { status: "rejected", reason: new Error("internal: a call was not run") };
 }
 
+/** A call that failed before an abort keeps its failure: what stops the batch is the abort's own reason. */
 function throwControlFlow(results: readonly PromiseSettledResult<unknown>[], signal: AbortSignal | undefined): void {
-  const found = results.find((result) => result.status === "rejected" && isControlFlow(result.reason, signal));
-  if (found?.status === "rejected") throw found.reason;
+  for (const result of results) {
+    if (result.status !== "rejected") continue;
+    const { reason }: { readonly reason: unknown } = result;
+    if (isHostSignal(reason) || (signal?.aborted === true && reason === signal.reason)) throw reason;
+  }
 }
 
 /** The error of a call that failed in a way the model may not read. */
