@@ -25,6 +25,8 @@ export interface CallEntry {
   readonly rawDigest: string;
   outcome: Outcome | undefined;
   running: RunningCall | undefined;
+  /** Its result was there already: nothing ran for it. */
+  fromCache?: boolean;
 }
 
 /** Everything remembered about one task run. */

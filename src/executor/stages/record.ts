@@ -32,7 +32,7 @@ export async function openEntry(attempt: Attempt): Promise<void> {
 export async function closeEntry(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   try {
     const value = await next();
-    await close(attempt, { status: attempt.fromCache ? "cached" : "ok", errorKind: undefined });
+    await close(attempt, wellEnded(attempt));
     return value;
   } catch (error) {
     const end = knownEnd(attempt) ?? endBy(attempt, error);
@@ -50,11 +50,17 @@ const BY_KIND: ReadonlyMap<string, LedgerStatus> = new Map([
   ["ToolTimeout", "timeout"],
 ]);
 
+/** A result that came from the cache did so however often it is given again. */
+function wellEnded({ call, fromCache }: Attempt): End {
+  if (fromCache) call.fromCache = true;
+  return { status: call.fromCache === true ? "cached" : "ok", errorKind: undefined };
+}
+
 /** The entry is about the call: asking again about one that is over does not change how it ended. */
-function knownEnd({ attempts, call }: Attempt): End | undefined {
-  const { outcome } = call;
-  if (attempts > 0 || outcome === undefined) return undefined;
-  if (outcome.status === "ok" || outcome.status === "ok-not-kept") return { status: "ok", errorKind: undefined };
+function knownEnd(attempt: Attempt): End | undefined {
+  const { outcome } = attempt.call;
+  if (attempt.attempts > 0 || outcome === undefined) return undefined;
+  if (outcome.status === "ok" || outcome.status === "ok-not-kept") return wellEnded(attempt);
   return failed(outcome.status === "expired" ? "ApprovalExpired" : outcome.kind);
 }
 
