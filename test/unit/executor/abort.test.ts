@@ -240,6 +240,22 @@ test("E6: an approved call that is aborted while it runs has spent its answer: i
   expect(await kindOf(executor.run(waits, to, { context: again() }))).toBe("ApprovalPending");
 });
 
+test("E6, E8: a batch that is aborted ends with the abort's reason, not with a failure from before it", async () => {
+  const stop = new AbortController();
+  const fails = tool({ name: "fails", execute: () => Promise.reject(new Error("x")) });
+  const aborts = tool({
+    name: "aborts",
+    execute: async () => {
+      await turns();
+      stop.abort(new Error("enough"));
+      throw new Error("half way");
+    },
+  });
+  const { executor } = stand([fails, aborts]);
+  const batch = ["fails", "aborts"].map((name) => ({ tool: name, args: to }));
+  expect(await failure(executor.runMany(batch, { signal: stop.signal }))).toBe(stop.signal.reason);
+});
+
 test("E6: none of this left a rejection unhandled", async () => {
   await turns();
   expect(unhandled).toEqual([]);

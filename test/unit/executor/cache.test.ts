@@ -123,6 +123,19 @@ test.each<[unknown]>([
   ]);
 });
 
+test("E1/cost, B56: a replay of a cached call leaves its entry as it was", async () => {
+  const { counts } = counting();
+  const { executor, again, entries } = stand([counts]);
+  for (let i = 0; i < 2; i += 1) {
+    await executor.run(counts, to, { context: again(), callId: "1" });
+    await executor.run(counts, to, { context: again(), callId: "2" });
+    expect((await entries()).map(({ status, attempts }) => [status, attempts])).toEqual([
+      ["ok", 1],
+      ["cached", 0],
+    ]);
+  }
+});
+
 describe("never kept", () => {
   test.each<[string, unknown]>([
     ["undefined", undefined],
