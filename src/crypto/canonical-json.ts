@@ -111,7 +111,7 @@ export function isWellFormed(value: unknown): value is string {
 }
 
 /** Is this JSON value an object, not an array or a scalar? */
-export function isJsonObject(value: JsonValue): value is JsonObject {
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

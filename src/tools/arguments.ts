@@ -2,10 +2,17 @@
 // I1: the schema sees a private copy, once. I2: what comes out is deep-frozen, so that all who look see one value.
 // I3: raw arguments are always a JSON object within the limits; nothing is repaired or replaced by `{}`.
 
-import { NotJson, orderedJson, sameJson, type JsonLimits, type JsonObject } from "../crypto/canonical-json.js";
+import {
+  isJsonObject,
+  NotJson,
+  orderedJson,
+  sameJson,
+  type JsonLimits,
+  type JsonObject,
+  type JsonValue,
+} from "../crypto/canonical-json.js";
 import { ToolArgsInvalid, ToolFailed, ToolUsageError } from "../errors.js";
 import { issuesText, notJsonText, type Issue } from "./issues.js";
-import { isObject } from "./json-schema.js";
 import { isThenable, type CompiledInput, type CompiledSchema, type Verdict } from "./schema.js";
 import type { ArgumentParsing } from "./spec.js";
 import { unsafeIntegerPath } from "./unsafe-numbers.js";
@@ -99,7 +106,7 @@ class ArgumentParser {
   }
 
   #checkedCopy(raw: unknown, limits: JsonLimits): JsonObject {
-    let value: unknown;
+    let value: JsonValue;
     try {
       // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
       value = JSON.parse(orderedJson(raw, limits));
@@ -108,7 +115,7 @@ class ArgumentParser {
       const isNothing = error.path === "" && error.reason === "type";
       throw this.#invalid(isNothing ? "they must be a JSON object" : this.#notJson(error));
     }
-    if (!isObject(value)) throw this.#invalid("they must be a JSON object");
+    if (!isJsonObject(value)) throw this.#invalid("they must be a JSON object");
     // After a checkpoint read such a key would be the prototype of what a human approved.
     if (hasProtoKey(value)) throw this.#invalid('a member is called "__proto__"');
     const path = unsafeIntegerPath(value, this.#input.jsonSchema);

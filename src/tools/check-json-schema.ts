@@ -1,7 +1,7 @@
 // Is a JSON Schema document well-formed (2020-12)? A keyword that a validator would silently ignore is refused here.
 
-import type { JsonObject, JsonValue } from "../crypto/canonical-json.js";
-import { BadSchema, isObject, subschemas } from "./json-schema.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
+import { BadSchema, subschemas } from "./json-schema.js";
 
 type Check = (value: JsonValue) => boolean;
 
@@ -9,11 +9,11 @@ const TYPES: ReadonlySet<JsonValue> = new Set(["array", "boolean", "integer", "n
 const isNumber: Check = (value) => typeof value === "number";
 const isCount: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0;
 const isString: Check = (value) => typeof value === "string";
-const isSchema: Check = (value) => isObject(value) || typeof value === "boolean";
+const isSchema: Check = (value) => isJsonObject(value) || typeof value === "boolean";
 const isSchemaList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isSchema);
-const isSchemaMap: Check = (value) => isObject(value) && Object.values(value).every(isSchema);
+const isSchemaMap: Check = (value) => isJsonObject(value) && Object.values(value).every(isSchema);
 const isNames: Check = (value) => Array.isArray(value) && value.every(isString);
-const isNameMap: Check = (value) => isObject(value) && Object.values(value).every(isNames);
+const isNameMap: Check = (value) => isJsonObject(value) && Object.values(value).every(isNames);
 const isType: Check = (value) =>
   TYPES.has(value) || (Array.isArray(value) && value.length > 0 && value.every((one: JsonValue) => TYPES.has(one)));
 // Refused whatever the value: the validator does not support it, or not with the meaning of 2020-12.
@@ -59,7 +59,7 @@ export function checkJsonSchema(document: JsonObject, { patterns }: { readonly p
     if (place !== "#" && Object.hasOwn(schema, "$id")) throw new BadSchema(`nested "$id" at ${place}`);
     if (patterns) checkPatterns(schema, place);
     for (const [steps, inner] of subschemas(schema)) {
-      if (isObject(inner)) visit(inner, `${place}/${steps.join("/")}`);
+      if (isJsonObject(inner)) visit(inner, `${place}/${steps.join("/")}`);
     }
   };
   visit(document, "#");
@@ -76,7 +76,7 @@ export function regExp(source: string): RegExp | undefined {
 
 function checkPatterns(schema: JsonObject, place: string): void {
   const { pattern, patternProperties } = schema;
-  const sources = isObject(patternProperties) ? Object.keys(patternProperties) : [];
+  const sources = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
   if (typeof pattern === "string") sources.push(pattern);
   for (const source of sources) {
     if (regExp(source) === undefined) throw new BadSchema(`a pattern at ${place} is not a regular expression`);

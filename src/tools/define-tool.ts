@@ -14,8 +14,8 @@ const made = new WeakSet<object>();
 
 /**
  * Defines a tool: `execute` and `confirm` get what the schema parsed, callers pass what it accepts.
- * Throws `ToolUsageError` naming the tool and the option.
  *
+ * @throws ToolUsageError naming the tool and the option
  * @example
  * const pay = defineTool({
  *   name: "pay",

@@ -1,7 +1,7 @@
 // JSON Schema 2020-12 documents as data: where sub-schemas are, what the model is shown, what a digest covers.
 // Owns structure only; validating a value against a document is `schema.ts`.
 
-import { sameJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
+import { isJsonObject, sameJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
 
 const ONE = new Set(
   "items contains additionalProperties unevaluatedItems unevaluatedProperties propertyNames not if then else contentSchema".split(
@@ -16,11 +16,6 @@ const DROPPED = new Set(["$schema", "$id", "$anchor", "$defs", "definitions"]);
 
 /** A document cannot be used; the message says where and why, and holds nothing but the document's own words. */
 export class BadSchema extends Error {}
-
-/** Is this a JSON object? */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Is this a JSON array? (`Array.isArray` alone forgets what is in a read-only one.) */
 export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
@@ -38,7 +33,7 @@ export function* subschemas(schema: JsonObject): Generator<readonly [place: read
     if (ONE.has(keyword)) yield [[keyword], value];
     else if (LIST.has(keyword) && Array.isArray(value)) {
       for (const [index, inner] of value.entries()) yield [[keyword, String(index)], inner];
-    } else if (MAP.has(keyword) && isObject(value)) {
+    } else if (MAP.has(keyword) && isJsonObject(value)) {
       for (const [name, inner] of Object.entries(value)) yield [[keyword, name], inner];
     }
   }
@@ -51,7 +46,7 @@ function mapped(schema: JsonObject, change: (inner: JsonValue) => JsonValue): Js
     Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
       if (ONE.has(keyword)) return [keyword, change(value)];
       if (LIST.has(keyword) && Array.isArray(value)) return [keyword, value.map((inner: JsonValue) => change(inner))];
-      if (!MAP.has(keyword) || !isObject(value)) return [keyword, value];
+      if (!MAP.has(keyword) || !isJsonObject(value)) return [keyword, value];
       return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner)]))];
     }),
   );
@@ -63,7 +58,7 @@ function without(schema: JsonObject, dropped: (keyword: string) => boolean): Jso
 
 /** Leaves out keywords, as keywords, at every level: a property called `title` and a `default` stay. */
 export function withoutKeywords(schema: JsonValue, dropped: (keyword: string) => boolean): JsonValue {
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   return mapped(without(schema, dropped), (inner) => withoutKeywords(inner, dropped));
 }
 
@@ -74,7 +69,7 @@ export function isAnnotation(keyword: string): boolean {
 
 /** `first` without the defaults that came out otherwise when the same schema was converted again. */
 export function withoutVolatileDefaults(first: JsonValue, second: JsonValue): JsonValue {
-  if (!isObject(first) || !isObject(second)) return first;
+  if (!isJsonObject(first) || !isJsonObject(second)) return first;
   const again = [...subschemas(second)].map(([, inner]) => inner);
   const changes = !sameJson(own(first, "default") ?? [], own(second, "default") ?? []);
   const kept = without(first, (keyword) => changes && keyword === "default");
@@ -84,7 +79,7 @@ export function withoutVolatileDefaults(first: JsonValue, second: JsonValue): Js
 
 /** Every property name the document declares: what a message may show of a path. */
 export function declaredNames(schema: JsonValue, into: Set<string> = new Set()): Set<string> {
-  if (!isObject(schema)) return into;
+  if (!isJsonObject(schema)) return into;
   const required = own(schema, "required");
   if (Array.isArray(required)) for (const name of required) if (typeof name === "string") into.add(name);
   for (const [place, inner] of subschemas(schema)) {
@@ -96,9 +91,9 @@ export function declaredNames(schema: JsonValue, into: Set<string> = new Set()):
 }
 
 /** The schema a `$ref` of a normalised document stands for. */
-export function target(root: JsonObject, ref: JsonValue | undefined): JsonValue | undefined {
+function target(root: JsonObject, ref: JsonValue | undefined): JsonValue | undefined {
   const defs = own(root, "$defs");
-  return isObject(defs) && typeof ref === "string" ? own(defs, ref.slice("#/$defs/".length)) : undefined;
+  return isJsonObject(defs) && typeof ref === "string" ? own(defs, ref.slice("#/$defs/".length)) : undefined;
 }
 
 /**
@@ -112,7 +107,7 @@ export function modelSchema(document: JsonObject): JsonObject {
   const whole: JsonObject = Object.keys(definitions).length === 0 ? root : { ...root, $defs: definitions };
   refuseEndlessRefs(whole);
   const inlined = inlineDescribedRefs(whole, whole, new Set());
-  const unwrapped = isObject(inlined) ? inlined : whole;
+  const unwrapped = isJsonObject(inlined) ? inlined : whole;
   if (!admitsObject(unwrapped, unwrapped, new Map())) {
     throw new BadSchema("the root must describe an object: wrap the value in an object with one property");
   }
@@ -131,7 +126,7 @@ class Definitions {
 
   rewritten(schema: JsonObject): JsonObject {
     const kept = without(schema, (keyword) => DROPPED.has(keyword));
-    const inner = mapped(kept, (sub) => (isObject(sub) ? this.rewritten(sub) : sub));
+    const inner = mapped(kept, (sub) => (isJsonObject(sub) ? this.rewritten(sub) : sub));
     const ref = own(schema, "$ref");
     return ref === undefined ? inner : { ...inner, $ref: `#/$defs/${this.#nameOf(ref)}` };
   }
@@ -140,7 +135,7 @@ class Definitions {
     const done: [string, JsonValue][] = [];
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       const [name, schema] = next;
-      done.push([name, isObject(schema) ? this.rewritten(schema) : schema]);
+      done.push([name, isJsonObject(schema) ? this.rewritten(schema) : schema]);
     }
     return Object.fromEntries(done);
   }
@@ -164,9 +159,9 @@ class Definitions {
     let at: JsonValue | undefined = this.#document;
     for (const step of steps) {
       if (isList(at)) at = /^(0|[1-9]\d*)$/.test(step) ? at[Number(step)] : undefined;
-      else at = isObject(at) ? own(at, step) : undefined;
+      else at = isJsonObject(at) ? own(at, step) : undefined;
     }
-    if (isObject(at) || typeof at === "boolean") return at;
+    if (isJsonObject(at) || typeof at === "boolean") return at;
     throw new BadSchema(`$ref "#${steps.map((step) => `/${step}`).join("")}" does not lead to a schema`);
   }
 }
@@ -192,15 +187,15 @@ function percentDecoded(step: string): string {
 
 /** Refs with a description beside them trip strict providers, so their target is written out; as is a root ref. */
 function inlineDescribedRefs(schema: JsonValue, root: JsonObject, open: ReadonlySet<JsonValue>): JsonValue {
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const found = target(root, own(schema, "$ref"));
   const beside = Object.keys(schema);
   const mayInline = (beside.length > 1 || schema === root) && beside.every((keyword) => BESIDE_REF.has(keyword));
   // A definition that describes a ref to itself would never end: that one keeps its ref.
   if (found !== undefined && found !== false && mayInline && !open.has(found)) {
-    const merged = { ...(isObject(found) ? found : {}), ...without(schema, (keyword) => keyword === "$ref") };
+    const merged = { ...(isJsonObject(found) ? found : {}), ...without(schema, (keyword) => keyword === "$ref") };
     const now = new Set(open).add(found);
-    if (isObject(found) && Object.hasOwn(found, "$ref"))
+    if (isJsonObject(found) && Object.hasOwn(found, "$ref"))
       return inlineDescribedRefs({ ...merged, $ref: found["$ref"] ?? "" }, root, now);
     return mapped(merged, (inner) => inlineDescribedRefs(inner, root, now));
   }
@@ -224,13 +219,13 @@ function refuseEndlessRefs(root: JsonObject): void {
   const done = new Set<JsonValue>();
   const visit = (schema: JsonValue, path: ReadonlySet<JsonValue>): void => {
     if (path.has(schema)) throw new BadSchema("a $ref leads back to itself without going into a member");
-    if (!isObject(schema) || done.has(schema)) return;
+    if (!isJsonObject(schema) || done.has(schema)) return;
     const deeper = new Set(path).add(schema);
-    for (const inner of inPlace(schema, root)) if (isObject(inner)) visit(inner, deeper);
+    for (const inner of inPlace(schema, root)) if (isJsonObject(inner)) visit(inner, deeper);
     done.add(schema);
   };
   const all = (schema: JsonValue): void => {
-    if (!isObject(schema)) return;
+    if (!isJsonObject(schema)) return;
     visit(schema, new Set());
     for (const [, inner] of subschemas(schema)) all(inner);
   };
@@ -239,7 +234,7 @@ function refuseEndlessRefs(root: JsonObject): void {
 
 /** May an object be valid? Wrong only towards yes. Ends, because endless refs were refused before. */
 function admitsObject(schema: JsonValue, root: JsonObject, known: Map<JsonValue, boolean>): boolean {
-  if (!isObject(schema)) return schema !== false;
+  if (!isJsonObject(schema)) return schema !== false;
   const before = known.get(schema);
   if (before !== undefined) return before;
   const admits = (one: JsonValue): boolean => admitsObject(one, root, known);
@@ -254,9 +249,9 @@ function valuesAdmit(schema: JsonObject): boolean {
   const type = own(schema, "type");
   if (type !== undefined && type !== "object" && !(Array.isArray(type) && type.includes("object"))) return false;
   const constant = own(schema, "const");
-  if (constant !== undefined && !isObject(constant)) return false;
+  if (constant !== undefined && !isJsonObject(constant)) return false;
   const values = own(schema, "enum");
-  return !Array.isArray(values) || values.some((value) => isObject(value));
+  return !Array.isArray(values) || values.some((value) => isJsonObject(value));
 }
 
 function alternativesAdmit(schema: JsonObject, admits: (one: JsonValue) => boolean): boolean {

@@ -14,7 +14,7 @@ export interface RegistryOptions {
 }
 
 /**
- * Holds tools by name. Throws `ToolUsageError` on a second tool of one name and on what `defineTool` did not make.
+ * Holds tools by name.
  * `Names` are the names of the tools it was made with, for an executor's `policy`; names added later are not in the type.
  *
  * @example
@@ -26,12 +26,17 @@ export class Registry<Names extends string = string> implements Iterable<AnyTool
   readonly #specs = new Map<string, AnyToolSpec>();
   readonly #strict: boolean;
 
+  /** @throws ToolUsageError as `add`, or naming the option that cannot be used */
   constructor(specs: Iterable<ToolSpec<never, unknown, Names>> = [], options: RegistryOptions = {}) {
     this.#strict = strictOption(options);
     for (const spec of specs) this.add(spec);
   }
 
-  /** Adds a defined tool. */
+  /**
+   * Adds a defined tool.
+   *
+   * @throws ToolUsageError when a tool of that name is there, `defineTool` did not make it, or it is not `strict` enough
+   */
   add(spec: AnyToolSpec): this {
     if (!isToolSpec(spec)) {
       throw new ToolUsageError("a registry holds what defineTool returned, itself: not a copy, not plain options");
@@ -48,7 +53,11 @@ export class Registry<Names extends string = string> implements Iterable<AnyTool
     return this;
   }
 
-  /** Defines a tool and adds it. */
+  /**
+   * Defines a tool and adds it.
+   *
+   * @throws ToolUsageError as `defineTool` and `add`
+   */
   // Three type parameters: the literal name is the third (see ToolSpec).
   tool<Schema extends InputSchema, Out, const Name extends string>(
     options: ToolOptions<Schema, Out, Name>,
@@ -72,7 +81,11 @@ export class Registry<Names extends string = string> implements Iterable<AnyTool
     return [...this.#specs.values()];
   }
 
-  /** A new registry, as strict, with these tools only, in this one's order; an unknown name is a `ToolUsageError`. */
+  /**
+   * A new registry, as strict, with these tools only, in this one's order.
+   *
+   * @throws ToolUsageError when there is no tool of one of the names
+   */
   subset<const Part extends string>(names: Iterable<Part>): Registry<Part> {
     const wanted = new Set<string>(names);
     for (const name of wanted) {

@@ -3,14 +3,13 @@
 
 import { Validator, type OutputUnit, type Schema } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { jsonCopy, NotJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
+import { isJsonObject, jsonCopy, NotJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
 import { ToolUsageError } from "../errors.js";
 import { ASSERTING_KEYWORDS, checkJsonSchema } from "./check-json-schema.js";
 import { standardIssues, type Issue } from "./issues.js";
 import {
   BadSchema,
   declaredNames,
-  isObject,
   isAnnotation,
   modelSchema,
   withoutKeywords,
@@ -176,9 +175,9 @@ function plainDocument(tool: string, schema: object): JsonObject {
 function documentCopy(tool: string, document: unknown): JsonObject {
   try {
     // Zod hangs its own hidden member on the root: the spread leaves it behind.
-    if (isObject(document)) {
+    if (typeof document === "object" && document !== null && !Array.isArray(document)) {
       const copy = jsonCopy({ ...document }, SCHEMA_LIMITS);
-      if (isObject(copy)) return copy;
+      if (isJsonObject(copy)) return copy;
     }
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
@@ -200,7 +199,7 @@ function toModelSchema(tool: string, document: JsonObject, options: { readonly p
 function plainValidate(jsonSchema: JsonObject): CompiledSchema["validate"] {
   const asserting = withoutKeywords(jsonSchema, (keyword) => !ASSERTING_KEYWORDS.has(keyword));
   // A private mutable copy, because the validator writes on it.
-  const copy: unknown = structuredClone(asserting);
+  const copy = structuredClone(asserting);
   const validator = new Validator(isChecked(copy) ? copy : false, "2020-12", true);
   const hasUnique = JSON.stringify(asserting).includes('"uniqueItems":true');
   return (value) => {
@@ -219,8 +218,8 @@ function plainValidate(jsonSchema: JsonObject): CompiledSchema["validate"] {
 }
 
 // What `checkJsonSchema` let through has the shape that the validator's type asks for.
-function isChecked(schema: unknown): schema is Schema {
-  return isObject(schema);
+function isChecked(schema: JsonValue): schema is JsonValue & Schema {
+  return isJsonObject(schema);
 }
 
 function hasLongArray(value: unknown): boolean {

@@ -1,9 +1,9 @@
 // Integers that JSON.parse rounded before anyone saw them, where the schema expects an integer.
 // The value is walked once, whatever the schema looks like: each place carries the set of schemas that apply to it.
 
-import type { JsonObject, JsonValue } from "../crypto/canonical-json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
 import { regExp } from "./check-json-schema.js";
-import { inPlace, isList, isObject, own } from "./json-schema.js";
+import { inPlace, isList, own } from "./json-schema.js";
 
 /** Where a value is inside another one. */
 export type ValuePath = readonly (string | number)[];
@@ -51,7 +51,9 @@ function memberSchemas(schemas: Schemas, root: JsonObject, isArray: boolean): (k
   const rest = isArray ? ["items", "unevaluatedItems"] : ["additionalProperties", "unevaluatedProperties"];
   const patterns = list.flatMap((schema) => {
     const found = own(schema, "patternProperties");
-    return isObject(found) ? Object.entries(found).map(([source, inner]) => ({ pattern: regExp(source), inner })) : [];
+    return isJsonObject(found)
+      ? Object.entries(found).map(([source, inner]) => ({ pattern: regExp(source), inner }))
+      : [];
   });
   const shared = applying(
     list.flatMap((schema) => rest.map((keyword) => own(schema, keyword))),
@@ -73,7 +75,7 @@ function namedMember(schema: JsonObject, key: string | number): JsonValue[] {
     const item: JsonValue | undefined = isList(members) ? members[key] : undefined;
     return item === undefined ? [] : [item];
   }
-  const member = isObject(members) ? own(members, key) : undefined;
+  const member = isJsonObject(members) ? own(members, key) : undefined;
   return member === undefined ? [] : [member];
 }
 
@@ -82,7 +84,7 @@ function applying(start: readonly (JsonValue | undefined)[], root: JsonObject): 
   const found = new Set<JsonObject>();
   const waiting = [...start];
   for (let next = waiting.pop(); waiting.length > 0 || next !== undefined; next = waiting.pop()) {
-    if (!isObject(next) || found.has(next)) continue;
+    if (!isJsonObject(next) || found.has(next)) continue;
     found.add(next);
     waiting.push(...inPlace(next, root));
   }
