@@ -243,7 +243,7 @@ async function raceOn(bench: Bench, spot: Spot): Promise<void> {
   const writers = Array.from({ length: WRITERS }, async (_, index) => {
     const own = { ...bench, saver: index % 2 === 0 ? bench.saver : bench.other };
     // Not only in step: a saver may await between its check and its write.
-    for (let ticks = (index * spot.n) % 7; ticks > 0; ticks -= 1) await undefined;
+    for (let ticks = (index * spot.n) % 7; ticks > 0; ticks -= 1) await Promise.resolve();
     await write(own, spot, [SPENT_ID, SPENT, `writer ${index}`]);
     return [`writer ${index}`, await onlyRow(own, spot)] as const;
   });

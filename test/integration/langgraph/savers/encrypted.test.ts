@@ -9,6 +9,7 @@ import {
   END,
   INTERRUPT,
   interrupt,
+  MemorySaver,
   Send,
   START,
   StateGraph,
@@ -402,9 +403,8 @@ describe.each(all)("$name", { timeout: 60_000 }, ({ name, open }) => {
     expect(runs()).toBe(1);
   });
 
-  it("R7: threads are deleted, and `setup` reaches the saver behind", async () => {
+  it("R7: threads are deleted", async () => {
     const saver = encrypted();
-    await saver.setup();
     const { config, make } = await waiting("deleted");
     await saver.deleteThread("deleted");
     expect(await saver.getTuple(config)).toBeUndefined();
@@ -431,9 +431,14 @@ describe.each(all)("$name", { timeout: 60_000 }, ({ name, open }) => {
 });
 
 describe("what it takes", () => {
+  it("R7: `setup` reaches the saver behind", async () => {
+    let calls = 0;
+    const saver = Object.assign(new MemorySaver(), { setup: () => Promise.resolve(void (calls += 1)) });
+    await encryptedSaver(saver, { key }).setup();
+    expect(calls).toBe(1);
+  });
+
   it("R7: a bad key, no key and no checkpointer are refused at once", () => {
-    const [{ open }] = all as [(typeof all)[number]];
-    expect(open).toBeTypeOf("function");
     const saver = { getTuple: () => undefined, putWrites: () => undefined };
     for (const [given, options] of [
       [saver, { key: "short" }],
