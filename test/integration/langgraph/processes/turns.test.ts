@@ -63,7 +63,7 @@ describe("three processes take turns", () => {
     expect((await threeTurns({ node: "toolTask", durable: false })).ran()).toBe("a1 a2 p1");
   });
 
-  test("A2/asks, A5/table: what a reviewer changed in one process is what the next one replays", async () => {
+  test("A7, A5/table: what a reviewer changed in one process is what the next one replays", async () => {
     const thread = new ProcessThread(shared, { node: "toolNode" });
     const ask = only(await thread.in(nth(1), { do: "start", calls: ["a1", "a2"] }));
     const edit = approve({ editedArgs: { n: "a1", nonce: "less" } });
