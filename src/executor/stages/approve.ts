@@ -107,7 +107,9 @@ function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
     obey("unknown", "ask-again-unknown", transition("unknown", "re-run").action);
     return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: unknown.claimedAt } });
   }
-  if (asked.request.definitionDigest === specOf(attempt).definitionDigest) return asked;
+  // Another kind of port cannot take the answer to what is shown: its question goes the way of a changed tool's.
+  const stands = asked.request.definitionDigest === specOf(attempt).definitionDigest && asked.source === port.source;
+  if (stands) return asked;
   const unanswered = task.host.answerTo(asked.binding) === undefined;
   const rule = unanswered ? transition("asked", "definition-changed") : transition("answered", "stale-answer");
   return superseding(attempt, port, rule.action, asked);

@@ -8,13 +8,14 @@ import { isAgentAdapterError, ToolError, ToolUsageError, type JsonObject } from 
 
 /** Longest tool name that is repeated in a message: names come from a model. */
 const MAX_NAME = 64;
+const HALF_PAIR = /\p{Surrogate}/u;
 
 /** A call of the last AIMessage that needs a ToolMessage. */
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** Answered without running anything: a duplicate id. */
+  /** Answered without running anything: a duplicate id, or one that is not text. */
   readonly refusal: Error | undefined;
 }
 
@@ -117,7 +118,8 @@ export function errorMessage(call: OpenCall, error: unknown): ToolMessage {
 }
 
 function openCall(call: RawCall, id: string): OpenCall {
-  return { id, name: typeof call.name === "string" ? call.name : "", args: call.args, refusal: undefined };
+  const refusal = HALF_PAIR.test(id) ? new ToolError("the id of this call is not well-formed text") : undefined;
+  return { id, name: typeof call.name === "string" ? call.name : "", args: call.args, refusal };
 }
 
 function refuseDuplicates(calls: readonly OpenCall[]): OpenCall[] {

@@ -20,6 +20,9 @@ import type { GraphTask } from "./graph-task.js";
 import { membersOf } from "./members.js";
 import type { TaskRows } from "./task-journal.js";
 
+/** Refused plain values that are remembered for one task; a later one is refused again instead of being dropped. */
+const MAX_REFUSED = 100;
+
 /**
  * Read what is known, take the answers in, and stop the attempt when there is nothing new to go on with.
  *
@@ -44,7 +47,7 @@ export async function enter(task: GraphTask): Promise<void> {
 /** Put what the rows say into the entry of this process. */
 function recall(task: GraphTask, rows: TaskRows): void {
   const { entry } = task;
-  for (const mark of rows.marks.toSorted((a, b) => a.record.position - b.record.position)) recallMark(task, mark);
+  for (const mark of rows.marks.toSorted(byAge)) recallMark(task, mark);
   for (const kept of rows.outcomes) recallOutcome(task, kept);
   for (const refused of rows.refused) entry.refused.add(refused);
   if (rows.interrupt === undefined) return;
@@ -59,6 +62,11 @@ function recall(task: GraphTask, rows: TaskRows): void {
   if (entry.asks.size === 0) return;
   transition("asked", "foreign-interrupt");
   throw new ToolUsageError("a raw interrupt() followed an approval in one node: ask through the approval port only");
+}
+
+/** The newest use of a call last, whatever order the rows came in; asks that were never shown have no position. */
+function byAge({ record: a }: Mark, { record: b }: Mark): number {
+  return a.request.generation - b.request.generation || a.position - b.position;
 }
 
 function recallMark({ entry }: GraphTask, mark: Mark): void {
@@ -156,7 +164,7 @@ async function takePlain(task: GraphTask): Promise<void> {
     pregel.answers.dropPlain();
     return;
   }
-  if (!answers(task, waiting, plain)) {
+  if (!answers(task, waiting, plain) && entry.refused.size < MAX_REFUSED) {
     entry.refused.add(printOf(plain));
     await task.journal.refuse(printOf(plain));
   }
@@ -174,6 +182,8 @@ function waitingAsk(task: GraphTask): AskRecord | undefined {
 function pauseAgain(task: GraphTask): void {
   const waiting = waitingAsk(task);
   if (waiting === undefined || waiting.source === "port" || task.isUsed(waiting)) return;
+  // The executor has another kind of port now: it asks anew.
+  if (waiting.source !== task.parts.port?.source) return;
   const spec = task.parts.registry.get(waiting.request.tool);
   if (spec?.definitionDigest !== waiting.request.definitionDigest) return;
   if (transition("asked", "re-run").action === "ask-the-same") task.take(task.shownAs(waiting), () => false);

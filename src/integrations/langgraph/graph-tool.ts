@@ -17,7 +17,7 @@ export function graphTool(spec: AnyToolSpec, executor: Executor): DynamicStructu
     if (!isInTask(config)) return executor.run(spec.name, args);
     const given = nameIn(membersOf(membersOf(config)["toolCall"])["id"]);
     try {
-      return await runInTask(config, { executor, settings, shared: true }, ({ namespace }) =>
+      return await runInTask(config, { executor, settings }, ({ namespace }) =>
         executor.run(spec.name, args, { callId: given ?? `${namespace}:0` }),
       );
     } catch (error) {

@@ -153,7 +153,11 @@ export class LangGraphApproval implements ApprovalPort {
 
   verify(shown: Shown, value: unknown): AnswerCheck {
     const answer = parseAnswer(value, this.#limits());
-    if (answer === undefined) return "malformed";
+    return answer === undefined ? "malformed" : this.#judge(shown, answer);
+  }
+
+  /** Of a parsed copy only: the value itself may say something else when it is read again. */
+  #judge(shown: Shown, answer: Answer): AnswerCheck {
     if (answer.binding !== shown.binding) return "binding";
     if (!this.#isSigned(answer) || !this.#mayDecide(answer, shown)) return "signature";
     const { decision } = answer;
@@ -174,9 +178,10 @@ export class LangGraphApproval implements ApprovalPort {
   #verdict(shown: Shown, value: unknown): Verdict {
     if (value === undefined) return { status: "pending" };
     const answer = parseAnswer(value, this.#limits());
+    if (answer === undefined) return { status: "stale" };
     // Stored answers were genuine when they entered; what no longer verifies (a removed key, its time) is asked again.
-    const check = this.verify(shown, value);
-    if (answer === undefined || (check !== "ok" && check !== "expired")) return { status: "stale" };
+    const check = this.#judge(shown, answer);
+    if (check !== "ok" && check !== "expired") return { status: "stale" };
     // Signed too late is the request's end; signed in time and used late is the answer's.
     const { expiresAt } = shown.request;
     if (expiresAt !== null && answer.signedAt > expiresAt) return { status: "expired" };

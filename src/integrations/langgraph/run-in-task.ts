@@ -30,12 +30,10 @@ export interface NodeRun {
 export interface NodeRunner {
   readonly executor: Executor;
   readonly settings: NodeSettings;
-  /** Several of these run side by side in one attempt of somebody else's node: answers enter once for all of them. */
-  readonly shared?: boolean;
 }
 
-/** Hosts of attempts that are shared, by attempt. */
-const SHARED = new WeakMap<object, Promise<GraphTask>>();
+/** Whom the answers of an attempt entered to. */
+const ENTERED = new WeakMap<object, { readonly attempt: number; readonly host: Promise<GraphTask> }>();
 
 export async function runInTask<T>(
   config: NodeConfig,
@@ -54,7 +52,7 @@ export async function runInTask<T>(
   const host = new GraphTask(pregel, parts, entry, runner.settings);
   const context = contextOf(config, parts);
   return holding(entry, async () => {
-    const entered = await (runner.shared === true ? enterShared(pregel, host) : enterAlone(host));
+    const entered = await enterOnce(pregel, host);
     const task = new TaskRun({ id, group: host.group, entry, host: entered, signal: config.signal });
     const scope = { task, context, outer: approvedCallAround(context.threadId) };
     const { namespace } = pregel;
@@ -64,14 +62,15 @@ export async function runInTask<T>(
   });
 }
 
-async function enterAlone(host: GraphTask): Promise<GraphTask> {
-  await enter(host);
-  return host;
-}
-
-function enterShared(pregel: PregelTask, host: GraphTask): Promise<GraphTask> {
-  const entered = SHARED.get(pregel.attemptKey) ?? enterAlone(host);
-  SHARED.set(pregel.attemptKey, entered);
+/**
+ * A node may call several of ours, one after the other or at once: the answers enter once, and all of them use the same ones.
+ * LangGraph's retries offer the answers again under the same key.
+ */
+function enterOnce({ attemptKey, attempt }: PregelTask, host: GraphTask): Promise<GraphTask> {
+  const known = ENTERED.get(attemptKey);
+  if (known?.attempt === attempt) return known.host;
+  const entered = enter(host).then(() => host);
+  ENTERED.set(attemptKey, { attempt, host: entered });
   return entered;
 }
 

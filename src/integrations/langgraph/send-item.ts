@@ -8,14 +8,26 @@ const WRAPPED = "aa_item";
 
 /** The item as it may travel. @throws ToolUsageError when it must travel as text and is not JSON */
 export function wrapItem(item: unknown): unknown {
-  return holdsSendLike(item) ? { [WRAPPED]: textOf(item) } : item;
+  return holdsSendLike(item) || wrappedText(item) !== undefined ? { [WRAPPED]: textOf(item) } : item;
 }
 
 /** The item as it was. */
 export function unwrapItem(item: unknown): unknown {
-  if (typeof item !== "object" || item === null || !Object.hasOwn(item, WRAPPED)) return item;
+  const text = wrappedText(item);
+  if (text === undefined) return item;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A Send of somebody else's; the parser's error would quote it.
+    return item;
+  }
+}
+
+/** The text of what looks like a wrapped item; a user's item may look like one, so it is wrapped, too. */
+function wrappedText(item: unknown): string | undefined {
+  if (typeof item !== "object" || item === null || !Object.hasOwn(item, WRAPPED)) return undefined;
   const text: unknown = Object.getOwnPropertyDescriptor(item, WRAPPED)?.value;
-  return typeof text === "string" && Object.keys(item).length === 1 ? JSON.parse(text) : item;
+  return typeof text === "string" && Object.keys(item).length === 1 ? text : undefined;
 }
 
 function textOf(item: unknown): string {
