@@ -79,7 +79,7 @@ class CutsLongValues extends MemorySaver {
 /** Looks first and writes a while later: in between another writer does the same, and both believe that they won. */
 class LooksThenWrites extends MemorySaver {
   readonly #firstIsLast: boolean;
-  #calls = 0;
+  readonly #turns = new Map<string, number>();
 
   constructor(firstIsLast = true) {
     super();
@@ -90,9 +90,9 @@ class LooksThenWrites extends MemorySaver {
     if (!taskId.startsWith("aa:")) return super.putWrites(config, writes, taskId, path);
     const key = JSON.stringify(["thread_id", "checkpoint_ns", "checkpoint_id"].map((id) => config.configurable?.[id]));
     if (this.writes[key]?.[`${taskId},0`] !== undefined) return;
-    this.#calls += 1;
-    const turn = this.#calls % 4;
-    await sleep(2 * (this.#firstIsLast ? (4 - turn) % 4 : turn));
+    const turn = this.#turns.get(key) ?? 0;
+    this.#turns.set(key, turn + 1);
+    await sleep(2 * (this.#firstIsLast ? 3 - turn : turn));
     Reflect.deleteProperty(this.writes[key] ?? {}, `${taskId},0`);
     await super.putWrites(config, writes, taskId, path);
   }
