@@ -1,11 +1,13 @@
 // Rows of "States and events" and of the table about null and resumes that need another process: crashes, keys that changed,
 // clocks, other versions of the program. A crash is a process that kills itself at a named moment.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { approve, deny } from "agent-adapter";
 import { openSqlite } from "agent-adapter/sqlite";
 import { GraphProcess, only, ProcessThread, SharedWorld, type MoreOfAStep } from "../../../support/graph-process.js";
 import type { Ask, Program } from "../../../support/children/graph-worker.js";
 
+// Other processes need a turn too on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const MINUTE_MS = 60_000;
 const VICTIMS = 7;
 const shared = new SharedWorld();
@@ -17,7 +19,7 @@ beforeAll(async () => {
   const started = await GraphProcess.several(shared, 3 + VICTIMS);
   [one, two, three] = started.splice(0, 3) as [GraphProcess, GraphProcess, GraphProcess];
   victims.push(...started);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([one, two, three, ...victims].map((each) => each.stop()));
   shared.remove();

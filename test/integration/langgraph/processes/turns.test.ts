@@ -1,10 +1,12 @@
 // OS processes take turns on one thread: pause, answer, pause, answer, finish. Real LangGraph, SqliteSaver; bodies are counted
 // in a file outside of all of them.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { approve, deny } from "agent-adapter";
 import { GraphProcess, only, ProcessThread, SharedWorld } from "../../../support/graph-process.js";
 import type { Program } from "../../../support/children/graph-worker.js";
 
+// Other processes need a turn too on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const shared = new SharedWorld();
 let processes: GraphProcess[] = [];
 beforeAll(async () => {
