@@ -227,6 +227,28 @@ test("E6: a body that ends after an abort changes no entry of the ledger", async
   expect(totalsOf(before)).toMatchObject([["act", "cancelled", 1, 0, 0]]);
 });
 
+test("E6, E7/process: a body that ends after an abort fills no cache", async () => {
+  const finish = gate<string>();
+  const stop = new AbortController();
+  let runs = 0;
+  const deaf = tool({
+    effects: "read",
+    cache: { ttlMs: 1000, scope: "shared" },
+    execute: () => {
+      runs += 1;
+      return runs === 1 ? finish.wait : "second";
+    },
+  });
+  const { executor } = stand([deaf]);
+  const run = failure(executor.run(deaf, to, { signal: stop.signal }));
+  await turns();
+  stop.abort();
+  await run;
+  finish.open("late");
+  await turns();
+  expect(await executor.run(deaf, to)).toBe("second");
+});
+
 test("E4, E6: a process can exit, whatever it has left behind: deadlines, waits for retries, deaf bodies", async () => {
   const script = `
     import { defineTool, Executor, Registry } from "agent-adapter";

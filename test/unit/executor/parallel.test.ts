@@ -82,22 +82,28 @@ describe("a plain call that is run again while it runs", () => {
     },
   );
 
-  test("E11/process: is adopted when its owner is gone and its body goes on: its late result is everybody's", async () => {
-    const { finish, waits } = held({ cost: 3 });
-    const { executor, again, entry } = stand([waits]);
-    const stop = new AbortController();
-    const first = failure(executor.run(waits, to, { context: again(), callId: "c", signal: stop.signal }));
-    await turns();
-    stop.abort();
-    expect(await first).toBe(stop.signal.reason);
-    const second = executor.run(waits, to, { context: again(), callId: "c" });
-    await turns();
-    finish[0]?.("late");
-    expect(await second).toBe("late");
-    expect(await executor.run(waits, to, { context: again(), callId: "c" })).toBe("late");
-    expect(finish).toHaveLength(1);
-    expect(await entry()).toMatchObject({ status: "ok", attempts: 1, cost: 3 });
-  });
+  test.each<[string, Options]>([
+    ["a body without a deadline", {}],
+    ["a body with one", { timeoutMs: 60_000 }],
+  ])(
+    "E11/process: is adopted when its owner is gone and %s goes on: its late result is everybody's",
+    async (_what, options) => {
+      const { finish, waits } = held({ cost: 3, ...options });
+      const { executor, again, entry } = stand([waits]);
+      const stop = new AbortController();
+      const first = failure(executor.run(waits, to, { context: again(), callId: "c", signal: stop.signal }));
+      await turns();
+      stop.abort();
+      expect(await first).toBe(stop.signal.reason);
+      const second = executor.run(waits, to, { context: again(), callId: "c" });
+      await turns();
+      finish[0]?.("late");
+      expect(await second).toBe("late");
+      expect(await executor.run(waits, to, { context: again(), callId: "c" })).toBe("late");
+      expect(finish).toHaveLength(1);
+      expect(await entry()).toMatchObject({ status: "ok", attempts: 1, cost: 3 });
+    },
+  );
 
   test("E11/process: without an id is two calls, and so is a call of another run", async () => {
     const { finish, waits } = held();
