@@ -53,6 +53,7 @@ export class TaskRun implements AttemptOwner {
   readonly #claimsOf: string | undefined;
   readonly #positions = new Map<string, number>();
   #settled = false;
+  #inside = 0;
 
   constructor(options: TaskRunOptions) {
     this.id = options.id;
@@ -72,12 +73,17 @@ export class TaskRun implements AttemptOwner {
     return !this.#settled && this.signal?.aborted !== true;
   }
 
-  /** Run one attempt: while it runs its entry is not forgotten, afterwards its calls are nobody's. */
+  /**
+   * Run one attempt, or a part of one: while any part runs its entry is not forgotten, afterwards its calls are nobody's.
+   */
   async attempt<T>(body: () => Promise<T>): Promise<T> {
+    this.#inside += 1;
+    this.#settled = false;
     try {
       return await holding(this.entry, body);
     } finally {
-      this.#settled = true;
+      this.#inside -= 1;
+      this.#settled = this.#inside === 0;
     }
   }
 

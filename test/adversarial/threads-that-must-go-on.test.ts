@@ -12,7 +12,14 @@ import {
   Registry,
   type ApprovalPort,
 } from "agent-adapter";
-import { isInvalidAnswer, LangGraphApproval, resume, toolNode, pendingApprovals } from "agent-adapter/langgraph";
+import {
+  isInvalidAnswer,
+  LangGraphApproval,
+  oneUse,
+  pendingApprovals,
+  resume,
+  toolNode,
+} from "agent-adapter/langgraph";
 import { unwrapItem, wrapItem } from "../../src/integrations/langgraph/send-item.js";
 import {
   ai,
@@ -67,6 +74,29 @@ describe("one node that calls the tool node twice", () => {
       expect(ran.toSorted()).toEqual(["send 1", "send 2"]);
     },
   );
+});
+
+it("J1, R4: equal calls without ids in two wrapped functions of one node are two calls", async () => {
+  const ran: string[] = [];
+  const stand = new Stand({
+    tools: () => [asking(ran, "send")],
+    graph: (_node, checkpointer, executor) => {
+      const once = oneUse(async () => executor.run("send", { n: 1 }), { executor });
+      return new StateGraph(MessagesAnnotation)
+        .addNode("custom", async (state, config) => {
+          await once(state, config);
+          await once(state, config);
+          return {};
+        })
+        .addEdge(START, "custom")
+        .compile({ checkpointer }) as never;
+    },
+  });
+  const first = one((await stand.start()).interrupts);
+  const second = one((await stand.decide(first)).interrupts);
+  expect(second.value.binding).not.toBe(first.value.binding);
+  await stand.decide(second);
+  expect(ran).toEqual(["send 1", "send 1"]);
 });
 
 describe("another kind of port takes over while a request waits", () => {

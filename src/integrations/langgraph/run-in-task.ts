@@ -17,7 +17,7 @@ import { enter } from "./enter.js";
 import { GraphTask } from "./graph-task.js";
 import { nameIn } from "./members.js";
 import type { NodeSettings } from "./node-settings.js";
-import { readTask, type NodeConfig, type PregelTask } from "./pregel-internals.js";
+import { readTask, type NodeConfig } from "./pregel-internals.js";
 
 /** What the node's work may need to know about where it runs. */
 export interface NodeRun {
@@ -32,8 +32,13 @@ export interface NodeRunner {
   readonly settings: NodeSettings;
 }
 
-/** Whom the answers of an attempt entered to. */
-const ENTERED = new WeakMap<object, { readonly attempt: number; readonly host: Promise<GraphTask> }>();
+/** An attempt that answers have entered. Its task run numbers the calls that have no id of their own. */
+interface Entered {
+  readonly host: GraphTask;
+  readonly task: TaskRun;
+}
+
+const ENTERED = new WeakMap<object, { readonly attempt: number; readonly entered: Promise<Entered> }>();
 
 export async function runInTask<T>(
   config: NodeConfig,
@@ -52,8 +57,7 @@ export async function runInTask<T>(
   const host = new GraphTask(pregel, parts, entry, runner.settings);
   const context = contextOf(config, parts);
   return holding(entry, async () => {
-    const entered = await enterOnce(pregel, host);
-    const task = new TaskRun({ id, group: host.group, entry, host: entered, signal: config.signal });
+    const { host: entered, task } = await enterOnce(host, config.signal);
     const scope = { task, context, outer: approvedCallAround(context.threadId) };
     const { namespace } = pregel;
     return task.attempt(() =>
@@ -66,11 +70,13 @@ export async function runInTask<T>(
  * A node may call several of ours, one after the other or at once: the answers enter once, and all of them use the same ones.
  * LangGraph's retries offer the answers again under the same key.
  */
-function enterOnce({ attemptKey, attempt }: PregelTask, host: GraphTask): Promise<GraphTask> {
+function enterOnce(host: GraphTask, signal: AbortSignal | undefined): Promise<Entered> {
+  const { attemptKey, attempt } = host.pregel;
   const known = ENTERED.get(attemptKey);
-  if (known?.attempt === attempt) return known.host;
-  const entered = enter(host).then(() => host);
-  ENTERED.set(attemptKey, { attempt, host: entered });
+  if (known?.attempt === attempt) return known.entered;
+  const task = new TaskRun({ id: host.id, group: host.group, entry: host.entry, host, signal });
+  const entered = enter(host).then(() => ({ host, task }));
+  ENTERED.set(attemptKey, { attempt, entered });
   return entered;
 }
 
