@@ -116,8 +116,9 @@ export class Executor<Names extends string = string> {
   run<In, Out>(tool: ToolSpec<In, Out>, args: NoInfer<In>, options?: RunOptions): Promise<Out>;
   run(tool: string, args: unknown, options?: RunOptions): Promise<unknown>;
   async run(tool: string | ToolSpec<never, unknown>, args: unknown, options: RunOptions = {}): Promise<unknown> {
-    const { callId, signal } = options;
-    return runCall(this.#parts, this.#scope(options.context), { tool: this.#registered(tool), args, callId, signal });
+    const { callId, signal, context, ...rest } = options;
+    refuseUnknown("run()", rest);
+    return runCall(this.#parts, this.#scope(context), { tool: this.#registered(tool), args, callId, signal });
   }
 
   /**
@@ -128,9 +129,10 @@ export class Executor<Names extends string = string> {
    * read when calls that need a human had not been asked yet
    */
   async runMany(calls: readonly BatchCall[], options: BatchRunOptions = {}): Promise<CallOutcome[]> {
-    const scope = this.#scope(options.context);
-    const concurrency = options.concurrency ?? this.#parts.concurrency;
-    return runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, options.signal) });
+    const { context, concurrency = this.#parts.concurrency, signal, ...rest } = options;
+    refuseUnknown("runMany()", rest);
+    const scope = this.#scope(context);
+    return runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, signal) });
   }
 
   /** A spec counts only if it is the registered one: a tool outside the registry has no gate that anybody checked. */

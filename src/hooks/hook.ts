@@ -2,6 +2,7 @@
 
 import type { ApprovalRequest } from "../approvals/request.js";
 import type { RunContext } from "../context/run-context.js";
+import { ToolUsageError } from "../errors.js";
 import type { Ledger } from "../ledger/ledger.js";
 
 /** A call as hooks see it. The arguments are the parsed ones and frozen. */
@@ -46,8 +47,16 @@ export interface Hook {
   onApproval(call: HookCall, event: ApprovalEvent): void | Promise<void>;
 }
 
-/** The hook with what was left out doing nothing. */
+const METHODS: readonly string[] = ["beforeTool", "afterTool", "onError", "onApproval"];
+
+/**
+ * The hook with what was left out doing nothing.
+ *
+ * @throws ToolUsageError when it has none of the methods: a misspelt kill switch must not be one that never runs
+ */
 export function completeHook(hook: Partial<Hook>): Hook {
+  if (!METHODS.some((name) => name in hook))
+    throw new ToolUsageError(`a hook has at least one of ${METHODS.join(", ")}`);
   return {
     beforeTool: (call) => hook.beforeTool?.(call),
     afterTool: (call, result) => hook.afterTool?.(call, result),

@@ -20,7 +20,7 @@ export interface PendingApproval extends ReviewRequest {
    * answered: continue with null, and if the outcome is unknown a new request comes.
    */
   readonly status: "waiting" | "used";
-  /** The raw interrupt, for `resumeValue`. Never show it. */
+  /** The raw interrupt, for `resumeValue`. Never show it; JSON and copies leave it out. */
   readonly interrupt: { readonly id: string; readonly value: unknown };
 }
 
@@ -59,8 +59,14 @@ async function ofTask(task: AppTask, isKept: (rowId: string) => Promise<boolean>
   // The mark is there before the tool runs; whether it is genuine is the node's business.
   const used = await isKept(markRowId(task.id, review.binding));
   const approvalId = typeof value["approvalId"] === "string" ? value["approvalId"] : undefined;
-  const raw = { id, value: interrupt.value };
-  return [{ ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting", interrupt: raw }];
+  const pending = { ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting" } as const;
+  return [withRaw(pending, { id, value: interrupt.value })];
+}
+
+/** Not enumerable: a list that is sent to a browser as JSON holds no sealed state. */
+function withRaw(pending: Omit<PendingApproval, "interrupt">, raw: PendingApproval["interrupt"]): PendingApproval {
+  // The one property that was missing is defined here.
+  return Object.defineProperty(pending, "interrupt", { value: raw }) as PendingApproval;
 }
 
 async function rowIdsOf(saver: BaseCheckpointSaver, config: AppConfig): Promise<ReadonlySet<string>> {

@@ -51,10 +51,13 @@ export async function resume<Output>(
     throw new ToolUsageError("resume: the executor has no `approval` port that could be answered");
   const matched = match(port, answer, await pendingApprovals(app, config));
   const values: Record<string, unknown> = {};
+  const records: (() => Promise<unknown>)[] = [];
   for (const { pending, answer: one } of matched) {
-    if (pending.approvalId !== undefined) await decideRecord(port, pending, one);
-    else values[pending.id] = valueFor(port, pending, one);
+    if (pending.approvalId === undefined) values[pending.id] = valueFor(port, pending, one);
+    else records.push(recordDecision(port, pending, one));
   }
+  // Everything was checked; only now is anything written.
+  for (const decide of records) await decide();
   if (Object.keys(values).length === 0) return resume(app, null, config, options);
   return send(app, new Command({ resume: values }), { ...config.configurable, [STRICT_RESUME_KEY]: true }, config);
 }
@@ -132,13 +135,15 @@ function valueFor(port: ApprovalPort, pending: PendingApproval, answer: OneAnswe
   throw new ToolUsageError(`resume: the answer was refused (${check}); nothing was sent`);
 }
 
-async function decideRecord(port: ApprovalPort, pending: PendingApproval, answer: OneAnswer): Promise<void> {
+/** How the store is told, checked as far as that can be done before it is. */
+function recordDecision(port: ApprovalPort, pending: PendingApproval, answer: OneAnswer): () => Promise<unknown> {
   if (!(port instanceof DeferredApproval)) {
     throw new ToolUsageError("resume: this request is decided in a store, and the executor's port has none");
   }
   if (!isApprovalDecision(answer))
     throw new ToolUsageError("resume: a store is decided by approve() or deny(), not by a signed answer");
-  await port.store.decide(pending.binding, answer);
+  const { store } = port;
+  return () => store.decide(pending.binding, answer);
 }
 
 async function send<Output>(

@@ -3,7 +3,7 @@
 //   J1  a visit without asks costs no saver call
 //   J2  of two marks for one binding the first one written stays (the savers' rule); whoever reads back its own token won
 
-import { ApprovalAlreadyDecided, FlowError, StoreUnavailable } from "../../index.js";
+import { ApprovalAlreadyDecided, FlowError, isAgentAdapterError, StoreUnavailable } from "../../index.js";
 import {
   digest,
   openMark,
@@ -134,6 +134,8 @@ export class TaskJournal {
       const tuple = await this.#pregel.saver?.getTuple(this.#pregel.address);
       return tuple === undefined ? undefined : (tuple.pendingWrites ?? []);
     } catch (cause) {
+      // An encrypted checkpointer says so itself when a row was changed.
+      if (isAgentAdapterError(cause, "FlowError")) throw cause;
       throw new StoreUnavailable("the checkpointer cannot be read; nothing was used", { cause });
     }
   }

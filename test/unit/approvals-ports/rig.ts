@@ -9,7 +9,7 @@ import type { ApprovalRequest } from "../../../src/approvals/request.js";
 import type { ApprovalRecord, ApprovalStore } from "../../../src/approvals/store.js";
 import { ai, asking, one, turnOf, type App, type Call, type Turn } from "../../support/langgraph.js";
 
-export const SECRET = "a shared secret of 32 bytes, test";
+const SECRET = "a shared secret of 32 bytes, test";
 
 type Method = "create" | "get" | "consume" | "expire" | "supersede";
 

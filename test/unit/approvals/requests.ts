@@ -82,7 +82,7 @@ const nasty = fc.constantFrom(
   "\uFFFF",
   "\uE000",
 );
-export const text = fc.oneof(
+const text = fc.oneof(
   nasty,
   fc.string({ unit: "grapheme", maxLength: 8 }),
   fc.string({ unit: "binary", maxLength: 6 }),
@@ -100,7 +100,7 @@ export const json: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((ti
   ),
 })).value;
 
-export const jsonObject = fc
+const jsonObject = fc
   .dictionary(text, json, { maxKeys: 5 })
   .filter((value): value is JsonObject => isJson(value)) as fc.Arbitrary<JsonObject>;
 

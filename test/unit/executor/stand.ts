@@ -94,7 +94,7 @@ export const no = (reason?: string): Verdict => ({
   consume: nothing,
 });
 
-export const order = z.object({ to: z.string(), amount: z.number().default(1) });
+const order = z.object({ to: z.string(), amount: z.number().default(1) });
 type Order = z.output<typeof order>;
 export interface PayOptions {
   readonly name?: string;

@@ -39,9 +39,14 @@ describe("order", () => {
       },
     };
     const tool = pay({ execute: () => void log.push("tool") });
-    const { executor } = stand([tool], { hooks: [slow, late, {}] });
+    const { executor } = stand([tool], { hooks: [slow, late] });
     await executor.run(tool, to);
     expect(log).toEqual(["slow before", "tool", "late after"]);
+  });
+
+  test("E9/before-after, N1: a hook with none of the methods is refused: a misspelt kill switch would never run", () => {
+    const misspelt: object = { beforeTools: () => undefined };
+    expect(() => stand([pay()], { hooks: [misspelt] })).toThrow("a hook has at least one of");
   });
 
   test("E9/before-after: a hook that is an object with methods keeps its `this`", async () => {

@@ -22,7 +22,7 @@ import { ManualClock } from "agent-adapter/testing";
 import { forgetProcess } from "../../../support/process.js";
 
 export const SECRET = "a root secret of this test, 32 bytes or more";
-export const START_MS = Date.UTC(2026, 0, 1);
+const START_MS = Date.UTC(2026, 0, 1);
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -242,7 +242,7 @@ function toolNameOf(id: string): string {
   return id.startsWith("p") ? "rate" : "pay";
 }
 
-export function oneNode({ tools }: Built, nodeOptions: Readonly<Record<string, unknown>>): unknown {
+function oneNode({ tools }: Built, nodeOptions: Readonly<Record<string, unknown>>): unknown {
   return new StateGraph(MessagesAnnotation)
     .addNode("tools", tools, nodeOptions)
     .addEdge(START, "tools")
