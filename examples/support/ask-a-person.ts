@@ -49,7 +49,8 @@ async function decisionOf(choice: string, ask: Ask): Promise<ApprovalDecision | 
   const by = "you";
   if (choice === "a") return approve({ by });
   if (choice === "d") return deny({ by, reason: (await ask("Why? The model reads this.")) ?? "" });
-  if (choice === "e") return approve({ by, editedArgs: { period: (await ask("Which period instead?")) ?? "" } });
+  if (choice === "e")
+    return approve({ by, editedArgs: { period: (await ask("Which period instead, like 2026-12?")) ?? "" } });
   return undefined;
 }
 

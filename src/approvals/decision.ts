@@ -86,7 +86,7 @@ function brand(approved: boolean, options: object): ApprovalDecision {
   const fields = Object.hasOwn(options, "approved") ? undefined : parseDecision({ ...present(options), approved });
   if (fields === undefined) {
     throw new ToolUsageError(
-      "a decision takes JSON only: editedArgs is an object of JSON values, reason and by are text",
+      "a decision takes JSON only and no other option: editedArgs (of approve) is an object of JSON values, reason and by are text",
     );
   }
   // The one constructor of the brand.

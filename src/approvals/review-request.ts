@@ -51,6 +51,6 @@ function safeToShow(shown: Omit<ReviewRequest, typeof SAFE_TO_SHOW>): ReviewRequ
 
 function notOurs(): ToolUsageError {
   return new ToolUsageError(
-    "not an approval pause: pass the interrupt ({ id, value }) as invoke, getState or the stream returned it",
+    "not an approval pause: pass the interrupt ({ id, value }) as invoke, getState, the stream or pendingApprovals (`.interrupt`) gave it",
   );
 }

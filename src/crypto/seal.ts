@@ -23,7 +23,8 @@ const ENVELOPE = /^v1\.([0-9a-f]{8}|process)\.([A-Za-z0-9_-]+)$/;
 
 const MALFORMED = "sealed state is malformed; nothing was run";
 const OTHER_VERSION = "sealed state has a format this version does not know; update agent-adapter";
-const UNKNOWN_KEY = "sealed under a key that is not here; put the older secret behind the current one";
+const UNKNOWN_KEY =
+  "sealed under a key that is not here: give this process the same key, older ones behind the current one";
 const PROCESS_KEY = "sealed by a process without a shared secret; set `secret`";
 const NOT_GENUINE = "sealed state was changed, or was made for another run or purpose; nothing was run";
 

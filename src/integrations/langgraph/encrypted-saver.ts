@@ -33,7 +33,7 @@ export interface EncryptedSaverOptions {
  *
  * @throws ToolUsageError when an option cannot be used or there is no checkpointer
  * @example
- * const checkpointer = encryptedSaver(PostgresSaver.fromConnString(url), { key: process.env.CHECKPOINT_KEY });
+ * const checkpointer = encryptedSaver(PostgresSaver.fromConnString(url), { key: process.env.CHECKPOINT_KEY ?? "" });
  */
 export function encryptedSaver<V extends string | number = number>(
   saver: BaseCheckpointSaver<V>,

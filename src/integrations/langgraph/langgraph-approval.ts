@@ -55,7 +55,7 @@ export interface LangGraphApprovalOptions {
  * Pauses the graph with `interrupt()` and accepts only answers signed for exactly the request that was shown.
  *
  * @example
- * const port = new LangGraphApproval({ key: process.env.APPROVAL_KEY });
+ * const port = new LangGraphApproval({ key: process.env.APPROVAL_KEY ?? "" });
  * const answer = port.resumeValue(interrupt, approve({ by: "ana" }));
  * await app.invoke(new Command({ resume: { [interrupt.id]: answer } }), config);
  */

@@ -287,7 +287,7 @@ describe.each(all)("$name", { timeout: 60_000 }, ({ name, open }) => {
     const { make, config, runs } = await waiting("rotation");
     const wrong = await refusal(make(encrypted({ key: newer })), config);
     expect(isAgentAdapterError(wrong, "FlowError")).toBe(true);
-    expect(String(wrong)).toContain("put the older secret behind the current one");
+    expect(String(wrong)).toContain("older ones behind the current one");
     expect(runs()).toBe(1);
     const rotated = make(encrypted({ key: [newer, key] }));
     await rotated.invoke(new Command({ resume: "yes" }), config);
