@@ -18,7 +18,7 @@ export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "
 export { openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
 export { isClaimed } from "./approvals/claims.js";
 export { openMark, sealMark, type Mark } from "./approvals/mark.js";
-export { transition } from "./approvals/transitions.js";
+export { follow } from "./approvals/transitions.js";
 export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
 export { ANSWER_TTL_MS, isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
 export { Approvers } from "./approvals/approvers.js";

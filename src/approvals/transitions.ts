@@ -185,3 +185,16 @@ export function transition(state: CallState, event: CallEvent): Transition {
   }
   return found;
 }
+
+/**
+ * Follow the rule: the code that calls this is about to do `expected`, and the table must say so.
+ *
+ * @throws ToolUsageError when it says something else: a defect of this library, and nothing may run.
+ */
+export function follow(state: CallState, event: CallEvent, expected: CallAction): void {
+  const { action } = transition(state, event);
+  if (action === expected) return;
+  throw new ToolUsageError(
+    `internal: the rule for ${event} while ${state} is ${action}, not ${expected}; nothing was run. Please report this.`,
+  );
+}

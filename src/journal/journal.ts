@@ -2,7 +2,7 @@
 //   J1  a call is registered as running in the same turn in which it was seen not to be
 //   J2  its outcome is in the entry before anybody who waits for it goes on
 
-import { transition } from "../approvals/transitions.js";
+import { follow } from "../approvals/transitions.js";
 import { ApprovalAlreadyDecided, ToolUsageError, type ErrorDetails } from "../errors.js";
 import { outcomeOf, type Outcome, type Settled } from "./outcome.js";
 import { addBytes, processState, type CallEntry, type RunningCall, type TaskEntry } from "./process-state.js";
@@ -35,7 +35,7 @@ export function callEntry(entry: TaskEntry, callId: string, rawDigest: string): 
  */
 export async function joinRunning(task: TaskRun, running: RunningCall, about: ErrorDetails): Promise<Settled> {
   if (running.approved && running.owner.alive) {
-    transition("running", "re-run");
+    follow("running", "re-run", "join");
     await groupSettled(task.group);
     throw new ApprovalAlreadyDecided("this approval is being used by another run", about);
   }

@@ -3,7 +3,7 @@
 import { askRecord, NOT_SHOWN, type AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
 import type { PreviousAttempt } from "../../approvals/request.js";
-import { transition, type CallAction, type CallState } from "../../approvals/transitions.js";
+import { follow } from "../../approvals/transitions.js";
 import { isJsonObject, jsonCopy, type JsonObject } from "../../crypto/canonical-json.js";
 import {
   ApprovalAlreadyDecided,
@@ -38,7 +38,8 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
         if (await announceNew(attempt, ask)) break;
         return pause(attempt, ask);
       case "stale":
-        ask = superseding(attempt, port, transition("answered", "stale-answer").action, ask);
+        follow("answered", "stale-answer", "ask-superseding");
+        ask = newAsk(attempt, port, { supersedes: ask.binding });
         break;
       case "expired":
         return expire(attempt, ask);
@@ -63,7 +64,8 @@ async function announceNew(attempt: Attempt, ask: AskRecord): Promise<boolean> {
 
 function portFor(attempt: Attempt): ApprovalPort {
   const { parts, task, outer } = attempt;
-  if (outer !== undefined && transition("none", "nested-ask").action === "refuse-usage") {
+  if (outer !== undefined) {
+    follow("none", "nested-ask", "refuse-usage");
     throw new ToolUsageError(
       `${attempt.name} needs a human and cannot be called inside another tool's body`,
       about(attempt),
@@ -94,7 +96,7 @@ function portFor(attempt: Attempt): ApprovalPort {
 async function refuseUsedMeanwhile(attempt: Attempt): Promise<void> {
   const { asked, task, unknown } = attempt;
   if (asked === undefined || unknown !== undefined || !task.entry.marks.has(asked.binding)) return;
-  transition("answered", "claim-lost");
+  follow("answered", "claim-lost", "refuse-as-used");
   await groupSettled(task.group);
   throw new ApprovalAlreadyDecided("this approval was used before", about(attempt));
 }
@@ -102,28 +104,21 @@ async function refuseUsedMeanwhile(attempt: Attempt): Promise<void> {
 /** The request that stands: the one shown before, or a new one when there is none, it was used, or the tool changed. */
 function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
   const { asked, task, unknown } = attempt;
-  if (asked === undefined) return newAsk(attempt, port, {});
+  if (asked === undefined) {
+    follow("none", "needs-human", "ask");
+    return newAsk(attempt, port, {});
+  }
   if (unknown !== undefined) {
-    obey("unknown", "ask-again-unknown", transition("unknown", "re-run").action);
+    follow("unknown", "re-run", "ask-again-unknown");
     return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: unknown.claimedAt } });
   }
   // Another kind of port cannot take the answer to what is shown: its question goes the way of a changed tool's.
   const stands = asked.request.definitionDigest === specOf(attempt).definitionDigest && asked.source === port.source;
   if (stands) return asked;
   const unanswered = task.host.answerTo(asked.binding) === undefined;
-  const rule = unanswered ? transition("asked", "definition-changed") : transition("answered", "stale-answer");
-  return superseding(attempt, port, rule.action, asked);
-}
-
-function superseding(attempt: Attempt, port: ApprovalPort, action: CallAction, old: AskRecord): AskRecord {
-  obey("asked", "ask-superseding", action);
-  return newAsk(attempt, port, { supersedes: old.binding });
-}
-
-/** The table decides; code that would do something else is wrong and runs nothing. */
-function obey(state: CallState, expected: CallAction, action: CallAction): void {
-  if (action !== expected)
-    throw new ToolUsageError(`internal: ${expected} is not the rule for ${state}; nothing was run`);
+  if (unanswered) follow("asked", "definition-changed", "ask-superseding");
+  else follow("answered", "stale-answer", "ask-superseding");
+  return newAsk(attempt, port, { supersedes: asked.binding });
 }
 
 interface Because {
@@ -172,7 +167,7 @@ function pause(attempt: Attempt, ask: AskRecord): Promise<never> {
 }
 
 async function expire(attempt: Attempt, ask: AskRecord): Promise<never> {
-  transition("answered", "request-expired");
+  follow("answered", "request-expired", "expire");
   attempt.asked = ask;
   keepOutcome(attempt.task.entry, attempt.call, { status: "expired" });
   const { callId, rawDigest } = attempt;

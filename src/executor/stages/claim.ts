@@ -3,7 +3,7 @@
 // answer was used everywhere, it stays unspent for this process, which goes on under the same token.
 
 import { letClaimBeRetried, takeClaim } from "../../approvals/claims.js";
-import { transition } from "../../approvals/transitions.js";
+import { follow } from "../../approvals/transitions.js";
 import { ApprovalAlreadyDecided, isAgentAdapterError } from "../../errors.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, type Attempt } from "../attempt.js";
@@ -22,7 +22,7 @@ async function claimFirst(
   const key = task.claimKey(approved.ask.binding);
   attempt.token = takeClaim(key, approved.verdict.guardUntil, parts.clock.now());
   if (attempt.token === undefined) {
-    transition("answered", "claim-lost");
+    follow("answered", "claim-lost", "refuse-as-used");
     await groupSettled(task.group);
     throw new ApprovalAlreadyDecided("this approval was used before", about(attempt));
   }
@@ -33,7 +33,10 @@ async function claimFirst(
     if (attempt.claimed) throw error;
     // Another process was first: the same wait as above, or its error would abort what runs here.
     if (lost) await groupSettled(task.group);
-    else if (transition("answered", "failure-before-claim").action === "keep-answer") letClaimBeRetried(key);
+    else {
+      follow("answered", "failure-before-claim", "keep-answer");
+      letClaimBeRetried(key);
+    }
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 // A tool marked `oncePerRun` runs once per run: its first result is given again, other arguments are refused. It is the
-// replay journal with the run for a task run and the tool's name for a call id; a cache carries it across processes.
+// replay journal with the run for a task run and the tool for a call id; a cache carries it across processes.
 
 import { canonicalJson } from "../../crypto/canonical-json.js";
 import { digest } from "../../crypto/digest.js";
@@ -16,8 +16,8 @@ export function replayFirst(attempt: Attempt): Promise<void> | void {
 
 async function lookUpFirst(attempt: Attempt): Promise<void> {
   const run = runEntry(attempt);
-  if (run.calls.get(attempt.name)?.outcome === undefined) await recall(attempt, run);
-  const first = run.calls.get(attempt.name);
+  if (run.calls.get(slotOf(attempt))?.outcome === undefined) await recall(attempt, run);
+  const first = run.calls.get(slotOf(attempt));
   if (first?.outcome !== undefined) attempt.settled = again(attempt, first);
 }
 
@@ -28,10 +28,14 @@ export function oncePerRun(attempt: Attempt, next: () => Promise<unknown>): Prom
 
 async function runOrRepeat(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const run = runEntry(attempt);
-  for (let other = run.calls.get(attempt.name); other?.running !== undefined; other = run.calls.get(attempt.name)) {
+  for (
+    let other = run.calls.get(slotOf(attempt));
+    other?.running !== undefined;
+    other = run.calls.get(slotOf(attempt))
+  ) {
     await other.running.settled;
   }
-  const first = run.calls.get(attempt.name);
+  const first = run.calls.get(slotOf(attempt));
   const settled = first?.outcome === undefined ? await runFirst(attempt, run, next) : again(attempt, first);
   if (settled.ok) return settled.value;
   throw settled.error;
@@ -41,7 +45,7 @@ async function runFirst(attempt: Attempt, run: TaskEntry, next: () => Promise<un
   const call: CallEntry = { rawDigest: printOf(attempt), outcome: undefined, running: undefined };
   const settled = settle(next);
   call.running = { approved: false, owner: attempt.task, settled };
-  run.calls.set(attempt.name, call);
+  run.calls.set(slotOf(attempt), call);
   const result = await settled;
   const outcome = result.ok ? outcomeOf(result, false) : undefined;
   if (outcome !== undefined) keepOutcome(run, call, outcome);
@@ -78,8 +82,14 @@ function printOf({ arguments: args }: Attempt): string {
   return digest("agent-adapter/arguments/v1", args);
 }
 
-function carriedKey({ context, name }: Attempt): string {
-  return digest("agent-adapter/cache/v1", ["once", context.threadId ?? null, context.runId, name]);
+/** A changed definition is another tool. */
+function slotOf(attempt: Attempt): string {
+  return specOf(attempt).definitionDigest;
+}
+
+function carriedKey(attempt: Attempt): string {
+  const { context } = attempt;
+  return digest("agent-adapter/cache/v1", ["once", context.threadId ?? null, context.runId, slotOf(attempt)]);
 }
 
 async function carry(attempt: Attempt, { rawDigest, outcome }: CallEntry): Promise<void> {
@@ -94,10 +104,10 @@ async function carry(attempt: Attempt, { rawDigest, outcome }: CallEntry): Promi
 /** @throws what the cache throws: without it nobody knows whether the tool ran, so it does not run */
 async function recall(attempt: Attempt, run: TaskEntry): Promise<void> {
   const carried = await attempt.parts.sharedCache?.get(carriedKey(attempt));
-  if (carried === undefined || run.calls.get(attempt.name)?.outcome !== undefined) return;
+  if (carried === undefined || run.calls.get(slotOf(attempt))?.outcome !== undefined) return;
   const pair: unknown = JSON.parse(carried);
   if (!Array.isArray(pair)) return;
   const [rawDigest, json]: unknown[] = pair;
   if (typeof rawDigest !== "string" || (typeof json !== "string" && json !== null)) return;
-  run.calls.set(attempt.name, { rawDigest, outcome: { status: "ok", json }, running: undefined });
+  run.calls.set(slotOf(attempt), { rawDigest, outcome: { status: "ok", json }, running: undefined });
 }

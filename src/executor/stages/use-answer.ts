@@ -3,7 +3,7 @@
 
 import { denialError } from "../../approvals/denial.js";
 import type { Mark } from "../../approvals/mark.js";
-import { transition } from "../../approvals/transitions.js";
+import { follow } from "../../approvals/transitions.js";
 import { announceApproval } from "../../hooks/dispatch.js";
 import { processState } from "../../journal/process-state.js";
 import { about, type Attempt } from "../attempt.js";
@@ -26,8 +26,11 @@ async function useThenRun(attempt: Attempt, approved: Approved, next: () => Prom
   task.entry.marks.set(ask.binding, mark);
   attempt.claimed = true;
   await announce(attempt, approved);
-  const rule = transition("answered", verdict.decision.approved ? "claim-won" : "claim-won-by-denial");
-  if (rule.action !== "run") throw denialError(verdict.decision, about(attempt));
+  if (!verdict.decision.approved) {
+    follow("answered", "claim-won-by-denial", "deny");
+    throw denialError(verdict.decision, about(attempt));
+  }
+  follow("answered", "claim-won", "run");
   // What was approved runs, wherever this attempt got its own arguments from.
   attempt.arguments = attempt.edit ?? ask.request.arguments;
   return next();
@@ -49,7 +52,8 @@ function markOf({ approved, edit, parts }: Attempt, token: string): Mark {
   const { ask, verdict } = approved;
   return {
     v: 1,
-    record: ask,
+    // Who waits behind it is in the newest ask only: kept in every mark it would grow with the square.
+    record: { ...ask, waiting: [] },
     // With an edit as it runs: parsed, so that a replay says what ran.
     decision: edit === undefined ? verdict.decision : { ...verdict.decision, approved: true, editedArgs: edit },
     decidedBy: verdict.decidedBy ?? null,

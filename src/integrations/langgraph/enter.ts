@@ -11,7 +11,7 @@ import {
   isJson,
   keepOutcome,
   processState,
-  transition,
+  follow,
   type AskRecord,
   type KeptOutcome,
   type Mark,
@@ -34,7 +34,8 @@ export async function enter(task: GraphTask): Promise<void> {
   if (!pregel.resuming || pregel.saver === undefined) return;
   const rows = await task.journal.read(entry.opened);
   recall(task, rows);
-  if (rows.finished && entry.asks.size > 0 && transition("done", "task-finished").action === "refuse-as-used") {
+  if (rows.finished && entry.asks.size > 0) {
+    follow("done", "task-finished", "refuse-as-used");
     await task.refuseUsed("this node has finished; its approvals are used up");
   }
   if (task.foreign) return;
@@ -60,7 +61,7 @@ function recall(task: GraphTask, rows: TaskRows): void {
   }
   task.foreign = true;
   if (entry.asks.size === 0) return;
-  transition("asked", "foreign-interrupt");
+  follow("asked", "foreign-interrupt", "refuse-usage");
   throw new ToolUsageError("a raw interrupt() followed an approval in one node: ask through the approval port only");
 }
 
@@ -114,7 +115,7 @@ async function takeFresh(task: GraphTask, shown: AskRecord, offered: unknown): P
   const value = task.take(task.shownAs(shown), (candidate) => answers(task, shown, candidate));
   await refuseIfUsed(task, shown);
   if (shown.source === "resume") {
-    transition("asked", "valid-answer");
+    follow("asked", "valid-answer", "collect");
     task.remember(shown.binding, value);
   }
 }
@@ -135,7 +136,7 @@ async function refuseOlder(task: GraphTask, shown: AskRecord | undefined, value:
 /** Within one invocation LangGraph's own retries offer the same answer again: that is not a second answer. */
 async function refuseIfUsed(task: GraphTask, ask: AskRecord): Promise<void> {
   if (task.pregel.attempt > 1 || ask.source === "port" || !task.isUsed(ask)) return;
-  transition("running", "answer-to-used");
+  follow("running", "answer-to-used", "refuse-as-used");
   await task.refuseUsed("this approval was used before; go on with null", ask);
 }
 
@@ -186,7 +187,8 @@ function pauseAgain(task: GraphTask): void {
   if (waiting.source !== task.parts.port?.source) return;
   const spec = task.parts.registry.get(waiting.request.tool);
   if (spec?.definitionDigest !== waiting.request.definitionDigest) return;
-  if (transition("asked", "re-run").action === "ask-the-same") task.take(task.shownAs(waiting), () => false);
+  follow("asked", "re-run", "ask-the-same");
+  task.take(task.shownAs(waiting), () => false);
 }
 
 function printOf(value: unknown): string {

@@ -5,6 +5,7 @@ import { ToolUsageError } from "../../index.js";
 import { exactJson } from "../../spi.js";
 
 const WRAPPED = "aa_item";
+const MAX_DEPTH = 250;
 
 /** The item as it may travel. @throws ToolUsageError when it must travel as text and is not JSON */
 export function wrapItem(item: unknown): unknown {
@@ -38,10 +39,11 @@ function textOf(item: unknown): string {
   }
 }
 
-function holdsSendLike(value: unknown): boolean {
+/** What is nested deeper than JSON may be is treated like one: it travels as text, or is refused. */
+function holdsSendLike(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (!Array.isArray(value) && looksLikeSend(value)) return true;
-  return Object.values(value).some((inner) => holdsSendLike(inner));
+  if (depth > MAX_DEPTH || (!Array.isArray(value) && looksLikeSend(value))) return true;
+  return Object.values(value).some((inner) => holdsSendLike(inner, depth + 1));
 }
 
 function looksLikeSend(value: object): boolean {
