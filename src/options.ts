@@ -9,6 +9,13 @@ export function refuseUnknown(owner: string, rest: object): void {
   if (unknown !== undefined) throw new ToolUsageError(`${owner}: there is no option ${JSON.stringify(unknown)}`);
 }
 
+/** @throws ToolUsageError when the option is there and undefined: a variable that is not set must not become a random key */
+export function refuseMissing(owner: string, option: string, options: object): void {
+  const given = Object.getOwnPropertyDescriptor(options, option);
+  if (given === undefined || given.value !== undefined || given.get !== undefined) return;
+  throw new ToolUsageError(`${owner}: ${option} is undefined; leave it out for a random one of this process`);
+}
+
 /** @throws ToolUsageError naming the option when it is not a whole number above 0 */
 export function countOption(owner: string, option: string, value: unknown): number {
   if (isPositive(value)) return value;

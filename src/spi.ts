@@ -51,7 +51,7 @@ export { CLOCK_SKEW_MS } from "./approvals/claims.js";
 export type { ResultCache } from "./cache/cache.js";
 
 // ---- options
-export { countOption, durationOption, refuseUnknown } from "./options.js";
+export { countOption, durationOption, refuseMissing, refuseUnknown } from "./options.js";
 export { checkConcurrency } from "./async/limit.js";
 
 // ---- bytes

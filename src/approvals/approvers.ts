@@ -17,7 +17,10 @@ export interface Approver {
   readonly id: string;
   /** Ed25519, as PEM text or a `KeyObject`. */
   readonly publicKey: AsymmetricKey;
-  /** Which requests this approver may decide; anything but `true` is a no. Synchronous. Default: all. */
+  /**
+   * Which requests this approver may decide; anything but `true` is a no. Synchronous. An edit is asked about as well: with the
+   * edited arguments in place of those that were shown. Default: all.
+   */
   readonly mayDecide?: (request: ApprovalRequest) => boolean;
 }
 
@@ -86,11 +89,22 @@ export class Approvers {
 
   /** May the approver it names decide about this request? A predicate that throws says no. */
   mayDecide(answer: SignatureAnswer, request: ApprovalRequest): boolean {
-    try {
-      return this.#byId.get(answer.keyId)?.mayDecide(request) === true;
-    } catch {
-      return false;
-    }
+    const approver = this.#byId.get(answer.keyId);
+    return approver !== undefined && decidable(answer, request).every((one) => saysYes(approver, one));
+  }
+}
+
+/** What is decided about: the request, and with an edit also what would run instead. */
+function decidable({ decision }: SignatureAnswer, request: ApprovalRequest): ApprovalRequest[] {
+  if (!decision.approved || decision.editedArgs === undefined) return [request];
+  return [request, { ...request, arguments: decision.editedArgs }];
+}
+
+function saysYes({ mayDecide }: Known, request: ApprovalRequest): boolean {
+  try {
+    return mayDecide(request) === true;
+  } catch {
+    return false;
   }
 }
 

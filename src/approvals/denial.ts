@@ -4,6 +4,6 @@ import { ApprovalDenied, type ErrorDetails } from "../errors.js";
 import type { DecisionFields } from "./decision.js";
 
 export function denialError(decision: DecisionFields, about: ErrorDetails): ApprovalDenied {
-  const reason = decision.reason === undefined ? "" : `: ${decision.reason}`;
+  const reason = decision.reason === undefined || decision.reason === "" ? "" : `: ${decision.reason}`;
   return new ApprovalDenied(`a reviewer denied this call${reason}`, about);
 }

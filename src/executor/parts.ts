@@ -13,7 +13,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import { MemoryLedger } from "../ledger/memory-ledger.js";
 import { MemoryCache } from "../cache/memory-cache.js";
 import type { ResultCache } from "../cache/cache.js";
-import { countOption, refuseUnknown } from "../options.js";
+import { countOption, refuseMissing, refuseUnknown } from "../options.js";
 import type { Registry } from "../tools/registry.js";
 import type { ConfirmPredicate } from "../tools/spec.js";
 import { settlePolicy, type Policy } from "./policy.js";
@@ -72,6 +72,11 @@ export interface ExecutorParts {
 export function settleParts(registry: Registry, options: ExecutorOptions): ExecutorParts {
   const { approval, secret, claims, policy = {}, concurrency = Number.POSITIVE_INFINITY, limits, ...rest } = options;
   checkConcurrency(concurrency);
+  refuseMissing("new Executor", "secret", options);
+  refuseUnfit("approval", approval, ["attach", "verify", "decide"]);
+  refuseUnfit("ledger", rest.ledger, ["open", "close", "entries", "totals"]);
+  refuseUnfit("cache", rest.cache, ["get", "set"]);
+  refuseUnfit("claims", claims, ["claim"]);
   const parts: ExecutorParts = {
     id: randomId(),
     registry,
@@ -85,6 +90,13 @@ export function settleParts(registry: Registry, options: ExecutorOptions): Execu
   };
   approval?.attach({ ...parts, tool: (name) => registry.get(name) });
   return parts;
+}
+
+/** A port is known by its methods; something else must not be found out at the first call. */
+function refuseUnfit(option: string, port: object | undefined, methods: readonly string[]): void {
+  if (port === undefined) return;
+  const missing = methods.find((name) => typeof Reflect.get(port, name) !== "function");
+  if (missing !== undefined) throw new ToolUsageError(`new Executor: ${option} has no ${missing}(), so it is none`);
 }
 
 type Surroundings = Pick<ExecutorOptions, "hooks" | "ledger" | "cache" | "principal" | "logger" | "clock">;

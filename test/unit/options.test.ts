@@ -17,6 +17,7 @@ import {
   toReviewRequest,
   type Approver,
 } from "../../src/index.js";
+import { LangGraphApproval } from "../../src/integrations/langgraph/index.js";
 import { APPROVAL_TYPE, Approvers, bindingOf, partsOf } from "../../src/spi.js";
 import { countOption, durationOption, refuseUnknown } from "../../src/options.js";
 import { sampleRequest } from "../../src/testing/sample-request.js";
@@ -100,5 +101,20 @@ describe("N1: a value that cannot be used is refused by name", () => {
   ])("A3/ed25519: an approver with a bad %s is refused", (name, options) => {
     const approver = { id: "ana", publicKey, ...options } as Approver;
     expect(() => new Approvers([approver])).toThrow(usage(name));
+  });
+});
+
+describe("N1: what must not be missing or unfit", () => {
+  test("A3, N1: a key or secret that is undefined is refused, not replaced by a random one", () => {
+    const unset: Record<string, string | undefined> = {};
+    expect(() => new LangGraphApproval({ key: unset["KEY"] as string })).toThrow("key is undefined");
+    expect(() => new Executor(new Registry(), { secret: unset["KEY"] as string })).toThrow("secret is undefined");
+    expect(new LangGraphApproval()).toBeInstanceOf(LangGraphApproval);
+  });
+
+  test("N1: what is no port is refused where it is given", () => {
+    for (const option of ["approval", "ledger", "cache", "claims"]) {
+      expect(() => new Executor(new Registry(), { [option]: {} })).toThrow(`${option} has no`);
+    }
   });
 });

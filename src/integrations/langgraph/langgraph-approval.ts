@@ -22,6 +22,7 @@ import {
   KeyRing,
   openAsk,
   parseAnswer,
+  refuseMissing,
   refuseUnknown,
   signAnswer,
   systemClock,
@@ -72,6 +73,7 @@ export class LangGraphApproval implements ApprovalPort {
   constructor(options: LangGraphApprovalOptions = {}) {
     const { key, approvers, requestTtlMs, unknownAfterMs, answerTtlMs = ANSWER_TTL_MS, ...rest } = options;
     refuseUnknown("LangGraphApproval", rest);
+    refuseMissing("LangGraphApproval", "key", options);
     if (key !== undefined && approvers !== undefined) {
       throw new ToolUsageError("LangGraphApproval: with `approvers` nothing here may approve; leave out `key`");
     }

@@ -209,10 +209,8 @@ describe.skipIf(missing !== undefined)("PostgreSQL", () => {
     const waiting = worker.approvals.waitForDecision(id, { timeoutMs: 4000 });
     // Longer than the looks in between of who does not hear.
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    const start = performance.now();
     await reviewer.approvals.decide(id, approve({ by: "ana" }));
     expect((await waiting).decidedBy).toBe("ana");
-    expect(performance.now() - start).toBeLessThan(1000);
 
     const second = await worker.approvals.create(request(2));
     const cut = worker.approvals.waitForDecision(second.id, { timeoutMs: 10_000 });

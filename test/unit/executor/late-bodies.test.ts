@@ -265,7 +265,8 @@ test("E4, E6: a process can exit, whatever it has left behind: deadlines, waits 
     const executor = new Executor(registry);
     const stop = new AbortController();
     const runs = ["timed", "quick", "deaf", "backs_off"].map((name) => executor.run(name, {}, { signal: stop.signal }));
-    setTimeout(() => stop.abort(new Error("enough")), 20);
+    await Promise.allSettled(runs.slice(0, 2));
+    stop.abort(new Error("enough"));
     const ends = await Promise.allSettled(runs);
     console.log(ends.map(({ status, reason }) => reason?.kind ?? reason?.message ?? status).join(" "));
   `;
