@@ -15,13 +15,15 @@ export interface Child {
   ended(): Promise<void>;
 }
 
-/** Start a script of test/support/children with one argument, given as JSON. Its standard error is ours. */
+const WITH_TSX = ["--import", "tsx", "--conditions=agent-adapter-source"];
+
+/** Start a script of test/support/children with one argument, given as JSON; a bundled one runs as it is. Its standard error is ours. */
 export function startChild(script: string, argument: unknown): Child {
   const child: ChildProcess = fork(
     fileURLToPath(new URL(`children/${script}`, import.meta.url)),
     [JSON.stringify(argument)],
     {
-      execArgv: ["--no-warnings", "--import", "tsx", "--conditions=agent-adapter-source"],
+      execArgv: ["--no-warnings", ...(script.endsWith(".mjs") ? [] : WITH_TSX)],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     },
   );

@@ -2,7 +2,7 @@
 import { Team } from "./barrier.js";
 import type { Message } from "./child.js";
 import type { Op, Program, SaverPlace, Turn } from "./children/graph-worker.js";
-import { only, ProcessThread, SharedWorld } from "./graph-process.js";
+import { only, ProcessThread, SharedWorld, workerScript } from "./graph-process.js";
 
 const PROCESSES = 4;
 /** Ten callers: all in one process, or spread over four. */
@@ -32,7 +32,7 @@ export class RaceTrack {
 
   static async open(saver?: SaverPlace): Promise<RaceTrack> {
     const shared = new SharedWorld(saver);
-    return new RaceTrack(shared, await Team.start(PROCESSES, "graph-worker.ts", shared.world));
+    return new RaceTrack(shared, await Team.start(PROCESSES, await workerScript(), shared.world));
   }
 
   async close(): Promise<void> {

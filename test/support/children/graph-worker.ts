@@ -53,8 +53,6 @@ import {
 } from "agent-adapter/langgraph";
 import { openSqlite, type SqlStores } from "agent-adapter/sqlite";
 
-export const SECRET = "a secret that all processes of a test share";
-
 export type SaverPlace =
   | { readonly engine: "memory" }
   | { readonly engine: "sqlite"; readonly path: string }
@@ -67,6 +65,8 @@ export interface World {
   readonly stores: string;
   /** What the bodies append to. */
   readonly effects: string;
+  /** Of programs that have none of their own. */
+  readonly secret: string;
 }
 
 /** What a program decides; another process may decide otherwise. */
@@ -208,6 +208,7 @@ interface Surroundings {
   readonly claims: ClaimStore;
   readonly moments: Moments;
   readonly effects: string;
+  readonly secret: string;
 }
 
 async function openSaver(place: SaverPlace): Promise<BaseCheckpointSaver> {
@@ -234,6 +235,7 @@ async function open(world: World): Promise<Surroundings> {
     claims: moments.watch({ claim: (...args) => stores.claims.claim(...args) } satisfies ClaimStore, ["claim"]),
     moments,
     effects: world.effects,
+    secret: world.secret,
   };
 }
 
@@ -272,7 +274,7 @@ function portOf(around: Surroundings, program: Program): ApprovalPort {
 function build(around: Surroundings, program: Program): Built {
   const execute = bodyOf(around, program);
   const inputSchema = z.object({ n: z.string(), nonce: z.string() });
-  const { version = "1", aheadMs = 0, secret = SECRET, refusing = [] } = program;
+  const { version = "1", aheadMs = 0, secret = around.secret, refusing = [] } = program;
   const registry = new Registry();
   const pay = { name: "pay", description: "Pays.", inputSchema, version, confirm: true } as const;
   registry.tool({ ...pay, effects: "destructive", execute });
@@ -484,4 +486,4 @@ async function main(): Promise<void> {
   process.send?.({ ready: true });
 }
 
-if (process.argv[1]?.endsWith("graph-worker.ts") === true) await main();
+await main();

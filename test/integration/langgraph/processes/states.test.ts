@@ -9,7 +9,7 @@ import type { Ask, Program } from "../../../support/children/graph-worker.js";
 // Other processes need a turn too on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const MINUTE_MS = 60_000;
-const VICTIMS = 7;
+const VICTIMS = 8;
 const shared = new SharedWorld();
 const victims: GraphProcess[] = [];
 let one: GraphProcess;
@@ -263,6 +263,24 @@ describe("a store decides", () => {
     await stores.approvals.decide(next.value.binding, deny({ by: "ana" }));
     expect((await thread.in(three, { do: "null" })).ended).toBe("done");
     expect(thread.ran()).toBe("a1");
+    await stores.close();
+  });
+
+  test("A6, B11: killed in the body: another record asks again with the outcome unknown, and is decided", async () => {
+    const { thread, ask } = await asked({ node: "toolNode", deferred: true });
+    const stores = await openSqlite(shared.world.stores);
+    await stores.approvals.decide(ask.value.binding, approve({ by: "ana" }));
+    const victim = victims.pop();
+    if (victim === undefined) throw new Error("raise VICTIMS");
+    expect(await thread.tryIn(victim, { do: "null" }, { killAt: "body, after its effect" })).toBeUndefined();
+    expect((await thread.in(two, { do: "pending" })).waiting).toMatchObject([{ callId: "a1", status: "used" }]);
+    expect((await thread.in(two, { do: "null" })).ended).toBe("ApprovalAlreadyDecided");
+    const again = only(await thread.in(two, { do: "null" }, old));
+    expect(again.value.request).toMatchObject({ generation: 1, previousAttempt: { outcome: "unknown" } });
+    expect(again.value.approvalId).not.toBe(ask.value.approvalId);
+    await stores.approvals.decide(again.value.binding, approve({ by: "ana" }));
+    expect((await thread.in(three, { do: "null" }, old)).ended).toBe("done");
+    expect(thread.ran()).toBe("a1x2");
     await stores.close();
   });
 });
