@@ -174,9 +174,13 @@ export class Stand {
 
   /** What waits now, read from the checkpointer. */
   async pending(): Promise<readonly Pending[]> {
+    // Not by a task's `result`: LangGraph 1.7.0 gives a finished one none. What cannot be shown is still pending for a test.
     const { tasks } = await this.app.getState(this.config);
-    // A task that has finished keeps the interrupts it had.
-    return tasks.filter(({ result }) => result === undefined).flatMap(({ interrupts }) => interrupts.map(asPending));
+    const tuple = await this.options.saver.getTuple({ configurable: { thread_id: this.thread } });
+    const internal = /^__(error|error_source_node|interrupt|resume|scheduled)__$/;
+    const output = (tuple?.pendingWrites ?? []).filter(([, channel]) => !internal.test(channel));
+    const finished = new Set(output.map(([taskId]) => taskId));
+    return tasks.filter(({ id }) => !finished.has(id)).flatMap(({ interrupts }) => interrupts.map(asPending));
   }
 
   /** The one pause there is. */

@@ -5,6 +5,7 @@ import { toReviewRequest, type ReviewRequest } from "../../index.js";
 import { APPROVAL_TYPE } from "../../spi.js";
 import { saverOf, type AppConfig, type AppSnapshot, type AppTask, type GraphApp } from "./app.js";
 import { membersOf } from "./members.js";
+import { UNFINISHED_CHANNELS } from "./pregel-internals.js";
 import { markRowId } from "./task-journal.js";
 
 /** A request that waits. */
@@ -39,25 +40,28 @@ export async function pendingApprovals(app: GraphApp<unknown>, config: AppConfig
 
 async function waitingIn(snapshot: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
   const found: PendingApproval[] = [];
-  let rows: Promise<ReadonlySet<string>> | undefined;
-  const isKept = async (rowId: string) => (await (rows ??= rowIdsOf(saver, snapshot.config))).has(rowId);
+  let rows: Promise<Kept> | undefined;
+  const kept = () => (rows ??= keptIn(saver, snapshot.config));
   for (const task of snapshot.tasks) {
     if (task.result !== undefined) continue;
     const inner = membersOf(task.state);
     if (Array.isArray(inner["tasks"])) found.push(...(await waitingIn(asSnapshot(task.state), saver)));
-    else found.push(...(await ofTask(task, isKept)));
+    else found.push(...(await ofTask(task, kept)));
   }
   return found;
 }
 
-async function ofTask(task: AppTask, isKept: (rowId: string) => Promise<boolean>): Promise<PendingApproval[]> {
+async function ofTask(task: AppTask, kept: () => Promise<Kept>): Promise<PendingApproval[]> {
   const interrupt = task.interrupts.at(-1);
   const value = membersOf(interrupt?.value);
   if (interrupt?.id === undefined || value["type"] !== APPROVAL_TYPE) return [];
   const { id } = interrupt;
+  const { rowIds, finished } = await kept();
+  // A finished task keeps the interrupts it had, and LangGraph 1.7.0 gives it no result.
+  if (finished.has(task.id)) return [];
   const review = toReviewRequest(interrupt);
   // The mark is there before the tool runs; whether it is genuine is the node's business.
-  const used = await isKept(markRowId(task.id, review.binding));
+  const used = rowIds.has(markRowId(task.id, review.binding));
   const approvalId = typeof value["approvalId"] === "string" ? value["approvalId"] : undefined;
   const pending = { ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting" } as const;
   return [withRaw(pending, { id, value: interrupt.value })];
@@ -69,9 +73,18 @@ function withRaw(pending: Omit<PendingApproval, "interrupt">, raw: PendingApprov
   return Object.defineProperty(pending, "interrupt", { value: raw }) as PendingApproval;
 }
 
-async function rowIdsOf(saver: BaseCheckpointSaver, config: AppConfig): Promise<ReadonlySet<string>> {
+/** What the rows of a checkpoint say about its tasks. */
+interface Kept {
+  readonly rowIds: ReadonlySet<string>;
+  /** Ids of tasks that have written output. */
+  readonly finished: ReadonlySet<string>;
+}
+
+async function keptIn(saver: BaseCheckpointSaver, config: AppConfig): Promise<Kept> {
   const tuple = await saver.getTuple({ configurable: { ...config.configurable } });
-  return new Set((tuple?.pendingWrites ?? []).map(([taskId]) => taskId));
+  const rows = tuple?.pendingWrites ?? [];
+  const output = rows.filter(([, channel]) => !UNFINISHED_CHANNELS.has(channel));
+  return { rowIds: new Set(rows.map(([id]) => id)), finished: new Set(output.map(([id]) => id)) };
 }
 
 function asSnapshot(value: unknown): AppSnapshot {

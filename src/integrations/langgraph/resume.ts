@@ -1,7 +1,7 @@
 // `resume`: answer or continue any app, also a parent graph whose subgraph waits. Never guesses: what does not fit exactly
 // what is pending is refused before anything is sent.
 
-import { Command, isUnknownInterruptError } from "@langchain/langgraph";
+import { Command } from "@langchain/langgraph";
 import {
   ApprovalAlreadyDecided,
   DeferredApproval,
@@ -156,7 +156,12 @@ async function send<Output>(
     // A compiled graph's input is typed by its state; null and Command fit every one of them.
     return await app.invoke(input as never, { ...config, configurable } as never);
   } catch (error) {
-    if (!isUnknownInterruptError(error)) throw error;
+    if (!isUnknownInterrupt(error)) throw error;
     throw new ApprovalAlreadyDecided("the request this answers is no longer pending", { cause: error });
   }
+}
+
+/** By name: LangGraph 1.7.0 throws it and does not export its test. */
+function isUnknownInterrupt(error: unknown): boolean {
+  return error instanceof Error && error.name === "UnknownInterruptError";
 }
