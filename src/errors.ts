@@ -16,6 +16,8 @@ export type ErrorKind =
   | "ApprovalAlreadyDecided"
   | "ToolUsageError"
   | "FlowError"
+  | "FlowCompileError"
+  | "FlowLoopExceeded"
   | "StoreUnavailable";
 
 /** What an error is about, for programs; all of it is safe to log. */
@@ -142,9 +144,21 @@ export class ToolUsageError extends AgentAdapterError {
   readonly modelVisible = false;
 }
 
-/** Sealed state is missing, moved, tampered with or under another key. Nothing runs. */
+/** Sealed state is missing, moved, tampered with or under another key; or a flow is not built as flows must be. Nothing runs. */
 export class FlowError extends AgentAdapterError {
   readonly kind = "FlowError";
+  readonly modelVisible = false;
+}
+
+/** The flow runs locally and LangGraph cannot run it; the message says which name or option to change. */
+export class FlowCompileError extends AgentAdapterError {
+  readonly kind = "FlowCompileError";
+  readonly modelVisible = false;
+}
+
+/** A loop was taken more often than its cap, or the flow took more steps than it may. The state before is kept. */
+export class FlowLoopExceeded extends AgentAdapterError {
+  readonly kind = "FlowLoopExceeded";
   readonly modelVisible = false;
 }
 

@@ -11,7 +11,7 @@ export { isControlFlow, isHostSignal } from "./executor/control-flow.js";
 // ---- task runs and what is remembered of them
 export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
 export { holding, processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
-export { keepOutcome } from "./journal/journal.js";
+export { recallMark, recallOutcome } from "./journal/recall.js";
 export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "./journal/outcome.js";
 
 // ---- approvals
@@ -21,7 +21,7 @@ export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { follow } from "./approvals/transitions.js";
 export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
 export { ANSWER_TTL_MS, isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
-export { Approvers } from "./approvals/approvers.js";
+export { SignedApproval, type SignedApprovalOptions } from "./approvals/signed-approval.js";
 export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";

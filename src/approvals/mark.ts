@@ -1,5 +1,6 @@
 // The mark of a used answer, as it is kept beside the task run. Owns the sealed form; writing it is the host's business.
 
+import type { JsonValue } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
 import { openSeal, seal } from "../crypto/seal.js";
 import { FlowError } from "../errors.js";
@@ -22,13 +23,20 @@ export interface Mark {
 }
 
 export function sealMark(ring: KeyRing, taskRun: readonly string[], mark: Mark): string {
-  const value = { ...mark, record: askToJson(mark.record), decision: { ...mark.decision } };
-  return seal(ring, { purpose: "spent", owner: [...taskRun] }, value);
+  return seal(ring, { purpose: "spent", owner: [...taskRun] }, markToJson(mark));
 }
 
 /** @throws FlowError when it does not open here or is of an unknown form */
 export function openMark(ring: KeyRing, taskRun: readonly string[], sealed: unknown): Mark {
-  const value: unknown = openSeal(ring, { purpose: "spent", owner: [...taskRun] }, sealed);
+  return markFromJson(openSeal(ring, { purpose: "spent", owner: [...taskRun] }, sealed));
+}
+
+export function markToJson(mark: Mark): JsonValue {
+  return { ...mark, record: askToJson(mark.record), decision: { ...mark.decision } };
+}
+
+/** The seal vouches for who wrote it; this checks that it is of a form this version understands. @throws FlowError */
+export function markFromJson(value: unknown): Mark {
   if (!isMark(value)) throw unreadable();
   return { ...value, record: frozenAsk(value.record) };
 }

@@ -8,6 +8,7 @@ export type DigestLabel =
   | "agent-adapter/binding/v1"
   | "agent-adapter/cache/v1"
   | "agent-adapter/definition/v1"
+  | "agent-adapter/flow/v1"
   | "agent-adapter/idempotency/v1"
   | "agent-adapter/row/v1";
 

@@ -1,6 +1,7 @@
 // `Attempt`: what the stages share about one call. Data only; each field says which stage writes it.
 
-import type { Verdict } from "../approvals/port.js";
+import type { ApprovalPort, Verdict } from "../approvals/port.js";
+import type { ApprovalRequest } from "../approvals/request.js";
 import type { AskRecord } from "../approvals/ask.js";
 import type { Mark } from "../approvals/mark.js";
 import type { RunContext } from "../context/run-context.js";
@@ -30,6 +31,8 @@ export interface Attempt {
   /** replay: a call that was asked about acts for whoever it was asked for, also when somebody else resumes the run */
   context: RunContext;
   readonly outer: OuterCall | undefined;
+  /** A tool's call, or a gate before a node of a flow. */
+  readonly kind: ApprovalRequest["kind"];
   readonly name: string;
   readonly callId: string;
   readonly raw: unknown;
@@ -85,6 +88,11 @@ export interface Attempt {
 export function specOf(attempt: Attempt): AnyToolSpec {
   if (attempt.spec !== undefined) return attempt.spec;
   throw new ToolNotFound("there is no tool of that name", { callId: attempt.callId });
+}
+
+/** Where decisions about this call come from: the executor's port, else the one that the host brings. */
+export function portOf({ parts, task }: Attempt): ApprovalPort | undefined {
+  return parts.port ?? task.host.fallbackPort;
 }
 
 /** The names that an error about this call carries. */

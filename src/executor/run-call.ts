@@ -6,6 +6,7 @@ import { ToolUsageError } from "../errors.js";
 import { callEntry } from "../journal/journal.js";
 import type { CallEntry } from "../journal/process-state.js";
 import type { Registry } from "../tools/registry.js";
+import type { AnyToolSpec } from "../tools/spec.js";
 import type { Attempt } from "./attempt.js";
 import type { ExecutorParts } from "./parts.js";
 import { compose, prepare as runPrepare } from "./pipeline.js";
@@ -20,6 +21,8 @@ export interface CallRequest {
   readonly signal?: AbortSignal | undefined;
   /** Where the name is looked up, when that is only a part of the executor's registry. */
   readonly registry?: Registry | undefined;
+  /** A gate instead of a registered tool: what it asks for and what its edits must fit. */
+  readonly gate?: AnyToolSpec | undefined;
 }
 
 const NOT_JSON = "not JSON";
@@ -55,6 +58,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     task,
     context,
     outer,
+    kind: request.gate === undefined ? "tool" : "gate",
     name,
     callId,
     raw: request.args,
@@ -62,7 +66,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     // A misused call id belongs to another call's entry: the refusal gets one of its own.
     id: idOf(call.misuse === undefined ? [...task.id, callId] : [...task.id, callId, rawDigest]),
     signal,
-    spec: (request.registry ?? parts.registry).get(name),
+    spec: request.gate ?? (request.registry ?? parts.registry).get(name),
     call: call.entry,
     runNested: (around, nested) => runCall(parts, around, nested),
     asked: undefined,

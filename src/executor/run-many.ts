@@ -113,7 +113,7 @@ function outcome(attempt: Attempt, results: ReadonlyMap<Attempt, PromiseSettledR
 }
 
 /** A replayed call says what ran, too. */
-function recordedEdit({ task, callId }: Attempt): JsonObject | undefined {
+export function recordedEdit({ task, callId }: Attempt): JsonObject | undefined {
   const ask = task.askOf(callId);
   const decision = ask && task.entry.marks.get(ask.binding)?.decision;
   return decision?.approved === true ? decision.editedArgs : undefined;

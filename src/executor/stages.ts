@@ -9,6 +9,7 @@ import { beforeHooks, releaseHeld, unwindHooks } from "./stages/hooks.js";
 import { invoke } from "./stages/invoke.js";
 import { oncePerRun, replayFirst } from "./stages/once-per-run.js";
 import { closeEntry, openEntry } from "./stages/record.js";
+import { openGate } from "./stages/gate.js";
 import { giveSettled, replayFinished, replayMeanwhile } from "./stages/replay.js";
 import { retry } from "./stages/retry.js";
 import { once } from "./stages/run-once.js";
@@ -42,4 +43,23 @@ export const PERFORM: readonly PerformStage[] = [
   retry, // inside the claim: all attempts of a call share one approval
   timeout, // inside the retry: each attempt has its own deadline, and waiting for a human never counts
   invoke,
+];
+
+/** A gate before a node of a flow: the same question, claim and use, around nothing. No hooks run and nothing is counted. */
+export const GATE_PREPARE: readonly PrepareStage[] = [
+  openEntry, // who passed a gate is in the ledger too
+  replayFinished, // a gate that was passed, denied or expired is never asked about again
+  openGate, // every gate asks
+];
+
+export const GATE_PERFORM: readonly PerformStage[] = [
+  closeEntry, // as above
+  stopOnAbort, // as above
+  replayMeanwhile, // as above
+  giveSettled, // as above
+  approve, // before the claim, as above: an edit that does not fit the state uses nothing up
+  claim, // as above
+  once, // as above
+  useAnswer, // the grant is used up before anything behind the gate runs
+  invoke, // nothing but the end of the gate
 ];

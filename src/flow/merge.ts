@@ -74,5 +74,32 @@ function by<Value, Write>(
   return rule("by", fn);
 }
 
+/** A rule that is made per field; the name tells the compiler what may be written. */
+function made<Make extends () => unknown, const Kind extends string>(kind: Kind, make: Make): Make & RuleMaker<Kind> {
+  return Object.assign(make, { kind });
+}
+
+/** A rule that a flow makes for its field: `merge: { rates: Merge.append }`. */
+export interface RuleMaker<Kind extends string = string> {
+  readonly kind: Kind;
+}
+
+/** What may be written to a field under each kind of rule that is made per field. */
+export interface WritesByKind<Value> {
+  readonly last: Value;
+  readonly append: Value | (Value extends readonly (infer Item)[] ? Item : never);
+  readonly union: Value;
+  readonly assign: Partial<Value>;
+}
+
 /** The rules a field can have. */
-export const Merge = Object.freeze({ last, append, sum, min, max, union, assign, by });
+export const Merge = Object.freeze({
+  last: made("last", last),
+  append: made("append", append),
+  sum,
+  min,
+  max,
+  union: made("union", union),
+  assign: made("assign", assign),
+  by,
+});

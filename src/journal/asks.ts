@@ -22,6 +22,11 @@ export class Asks {
     return this.#byBinding.size;
   }
 
+  /** All of them, oldest first. */
+  list(): AskRecord[] {
+    return [...this.#byBinding.values()];
+  }
+
   /** The newest ask of a call. */
   of(callId: string): AskRecord | undefined {
     return this.#byCall.get(callId);

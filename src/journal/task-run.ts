@@ -3,6 +3,7 @@
 
 import type { AskRecord } from "../approvals/ask.js";
 import type { Mark } from "../approvals/mark.js";
+import type { ApprovalPort } from "../approvals/port.js";
 import { holding, processState, type AttemptOwner, type TaskEntry } from "./process-state.js";
 import type { KeptOutcome } from "./outcome.js";
 
@@ -12,6 +13,8 @@ export interface TaskHost {
   readonly pauses: boolean;
   /** The only executor whose calls may ask here: its port and its keys let answers in. `undefined`: any. */
   readonly executorId: string | undefined;
+  /** Where decisions come from for an executor that has no port of its own. `undefined`: nowhere, such calls are refused. */
+  readonly fallbackPort: ApprovalPort | undefined;
   /** The answer that entered with this attempt for that binding; nothing is spent by looking. */
   answerTo(binding: string): unknown;
   /** Keep the mark of a used answer. Rejects with `ApprovalAlreadyDecided` when another process was first. */
@@ -26,6 +29,7 @@ export interface TaskHost {
 export const plainHost: TaskHost = {
   pauses: false,
   executorId: undefined,
+  fallbackPort: undefined,
   answerTo: () => undefined,
   mark: () => Promise.resolve(),
   keepOutcome: () => undefined,
@@ -41,9 +45,10 @@ interface TaskRunOptions {
   readonly host: TaskHost;
   readonly signal: AbortSignal | undefined;
   /** Whose claims in this process count: of this owner only (runs of two executors may share a name), or everybody's. */
-  readonly claimsOf?: string;
+  readonly claimsOf?: string | undefined;
 }
 
+/** One attempt at one task run. */
 export class TaskRun implements AttemptOwner {
   readonly id: readonly string[];
   readonly group: string;
@@ -62,6 +67,12 @@ export class TaskRun implements AttemptOwner {
     this.host = options.host;
     this.signal = options.signal;
     this.#claimsOf = options.claimsOf;
+  }
+
+  /** Another attempt at the same task run: its calls are numbered from the start, and what finished replays. */
+  again(signal: AbortSignal | undefined): TaskRun {
+    const { id, group, entry, host } = this;
+    return new TaskRun({ id, group, entry, host, signal, claimsOf: this.#claimsOf });
   }
 
   /** What an answer to that binding is claimed under in this process. */

@@ -66,12 +66,22 @@ export function compileInput(tool: string, schema: unknown): CompiledInput {
 
 /** Checks an `outputSchema` option. */
 export function compileOutput(tool: string, schema: unknown): CompiledSchema {
+  const compiled = compileValue(schema);
+  if (compiled !== undefined) return compiled;
+  throw unusable(tool, "outputSchema", "it must be a Standard Schema (zod, arktype, valibot, ...)");
+}
+
+/** A schema for one value; `undefined` when it is no Standard Schema. */
+export function compileValue(schema: unknown): CompiledSchema | undefined {
   const props = standardProps(schema);
   const validate = props === undefined ? undefined : standardValidate(props);
-  if (props === undefined || validate === undefined) {
-    throw unusable(tool, "outputSchema", "it must be a Standard Schema (zod, arktype, valibot, ...)");
-  }
-  return { names: outputNames(props), validate };
+  return props === undefined || validate === undefined ? undefined : { names: outputNames(props), validate };
+}
+
+/** The schemas of an object schema's fields (zod's `shape`), or the fields themselves. */
+export function fieldSchemas(schema: object): readonly [field: string, schema: unknown][] {
+  const fields: unknown = standardProps(schema) === undefined ? schema : Reflect.get(schema, "shape");
+  return typeof fields === "object" && fields !== null ? Object.entries(fields) : [];
 }
 
 function unusable(tool: string, option: string, why: string, cause?: unknown): ToolUsageError {

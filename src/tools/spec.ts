@@ -5,6 +5,9 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Logger } from "./logger.js";
 import type { JsonLimits } from "../crypto/canonical-json.js";
 
+/** What schema libraries give; named here for whoever takes schemas. */
+export type { StandardSchemaV1 } from "@standard-schema/spec";
+
 // Never present at run time: they only carry types.
 declare const ARGUMENTS: unique symbol;
 declare const TYPES: unique symbol;

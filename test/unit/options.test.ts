@@ -18,7 +18,8 @@ import {
   type Approver,
 } from "../../src/index.js";
 import { LangGraphApproval } from "../../src/integrations/langgraph/index.js";
-import { APPROVAL_TYPE, Approvers, bindingOf, partsOf } from "../../src/spi.js";
+import { Approvers } from "../../src/approvals/approvers.js";
+import { APPROVAL_TYPE, bindingOf, partsOf } from "../../src/spi.js";
 import { countOption, durationOption, refuseUnknown } from "../../src/options.js";
 import { sampleRequest } from "../../src/testing/sample-request.js";
 

@@ -9,13 +9,14 @@ import {
   ApprovalAlreadyDecided,
   ApprovalExpired,
   ApprovalPending,
+  isAgentAdapterError,
   ToolArgsInvalid,
   ToolUsageError,
 } from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { announceApproval } from "../../hooks/dispatch.js";
-import { about, specOf, type Attempt } from "../attempt.js";
+import { about, portOf, specOf, type Attempt } from "../attempt.js";
 import { hookCall } from "../hook-call.js";
 
 /** A new question may find a stale record once, and its answer may arrive while it is announced; more is a broken port. */
@@ -44,7 +45,11 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
       case "expired":
         return expire(attempt, ask);
       case "decided":
-        attempt.edit = await acceptedEdit(attempt, verdict.decision);
+        if (!(await takesEdit(attempt, port, verdict.decision))) {
+          follow("answered", "stale-answer", "ask-superseding");
+          ask = newAsk(attempt, port, { supersedes: ask.binding });
+          break;
+        }
         attempt.approved = { ask, verdict };
         if (ask.position === NOT_SHOWN) attempt.task.entry.asks.remember(ask);
         return next();
@@ -71,7 +76,8 @@ function portFor(attempt: Attempt): ApprovalPort {
       about(attempt),
     );
   }
-  if (parts.port === undefined) {
+  const port = portOf(attempt);
+  if (port === undefined) {
     throw new ToolUsageError(
       `${attempt.name} needs a human, and the executor has no \`approval\` port`,
       about(attempt),
@@ -83,13 +89,13 @@ function portFor(attempt: Attempt): ApprovalPort {
       about(attempt),
     );
   }
-  if (parts.port.source === "resume" && !task.host.pauses) {
+  if (port.source === "resume" && !task.host.pauses) {
     throw new ToolUsageError(
       `${attempt.name} needs a human, and its port can only pause a graph: run it in toolNode or oneUse`,
       about(attempt),
     );
   }
-  return parts.port;
+  return port;
 }
 
 /** Another run used the answer after this one was prepared: its call may be running, so its outcome is not unknown. */
@@ -132,7 +138,7 @@ function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): AskReco
   const now = parts.clock.now();
   const request = {
     v: 1,
-    kind: "tool",
+    kind: attempt.kind,
     runId: context.runId,
     threadId: context.threadId ?? null,
     taskRun: task.id,
@@ -173,6 +179,23 @@ async function expire(attempt: Attempt, ask: AskRecord): Promise<never> {
   const { callId, rawDigest } = attempt;
   await attempt.task.host.keepOutcome({ callId, rawDigest, outcome: { status: "expired" } }, true);
   throw new ApprovalExpired(`nobody decided about ${attempt.name} in time`, about(attempt));
+}
+
+/**
+ * False when a store holds an edit that cannot run and cannot be taken back: the reviewer is asked once more. Ports know how to
+ * check an edit of a tool; what a gate takes only this call knows.
+ *
+ * @throws ToolArgsInvalid
+ */
+async function takesEdit(attempt: Attempt, port: ApprovalPort, decision: Parameters<typeof acceptedEdit>[1]) {
+  try {
+    attempt.edit = await acceptedEdit(attempt, decision);
+    return true;
+  } catch (error) {
+    if (attempt.kind === "gate" && port.source === "port" && isAgentAdapterError(error, "ToolArgsInvalid"))
+      return false;
+    throw error;
+  }
 }
 
 /** An edit is checked like any arguments, before anything is used up. */

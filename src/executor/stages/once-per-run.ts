@@ -6,8 +6,9 @@ import { digest } from "../../crypto/digest.js";
 import { isAgentAdapterError, ToolError } from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
 import { outcomeOf, replay, type Settled } from "../../journal/outcome.js";
-import { taskEntry, type CallEntry, type TaskEntry } from "../../journal/process-state.js";
+import type { CallEntry, TaskEntry } from "../../journal/process-state.js";
 import { about, specOf, type Attempt } from "../attempt.js";
+import { runEntry } from "../run-entry.js";
 
 /** Before the rule: a call that replays asks nobody. */
 export function replayFirst(attempt: Attempt): Promise<void> | void {
@@ -15,7 +16,7 @@ export function replayFirst(attempt: Attempt): Promise<void> | void {
 }
 
 async function lookUpFirst(attempt: Attempt): Promise<void> {
-  const run = runEntry(attempt);
+  const run = runEntry(attempt.parts, attempt.context);
   if (run.calls.get(slotOf(attempt))?.outcome === undefined) await recall(attempt, run);
   const first = run.calls.get(slotOf(attempt));
   if (first?.outcome !== undefined) attempt.settled = again(attempt, first);
@@ -27,7 +28,7 @@ export function oncePerRun(attempt: Attempt, next: () => Promise<unknown>): Prom
 }
 
 async function runOrRepeat(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  const run = runEntry(attempt);
+  const run = runEntry(attempt.parts, attempt.context);
   for (
     let other = run.calls.get(slotOf(attempt));
     other?.running !== undefined;
@@ -71,11 +72,6 @@ function again(attempt: Attempt, first: CallEntry): Settled {
   }
   if (first.outcome === undefined) throw new Error("internal: a first call without an outcome");
   return replay(first.outcome, names);
-}
-
-/** What makes a run: its thread where there is one, else this executor, and its id. */
-function runEntry({ context, parts }: Attempt): TaskEntry {
-  return taskEntry(JSON.stringify(["once", context.threadId ?? parts.id, context.runId]), parts.clock.now());
 }
 
 function printOf({ arguments: args }: Attempt): string {

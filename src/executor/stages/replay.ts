@@ -10,7 +10,7 @@ import { ApprovalAlreadyDecided } from "../../errors.js";
 import { replay } from "../../journal/outcome.js";
 import { processState } from "../../journal/process-state.js";
 import { groupSettled } from "../../journal/task-run.js";
-import { about, specOf, type Attempt } from "../attempt.js";
+import { about, portOf, specOf, type Attempt } from "../attempt.js";
 import { joinCall } from "../join-call.js";
 
 /** For a tool without a timeout of its own. */
@@ -102,9 +102,11 @@ function stateOf(attempt: Attempt, mark: Mark): CallState {
 }
 
 /** How long another process may be at work under an answer it used: what the port says, else what the tool may take. */
-function mayRunForMs({ parts, spec }: Attempt): number {
-  if (parts.port === undefined) return Number.POSITIVE_INFINITY;
-  if (parts.port.unknownAfterMs !== undefined) return parts.port.unknownAfterMs;
+function mayRunForMs(attempt: Attempt): number {
+  const { spec } = attempt;
+  const port = portOf(attempt);
+  if (port === undefined) return Number.POSITIVE_INFINITY;
+  if (port.unknownAfterMs !== undefined) return port.unknownAfterMs;
   if (spec?.timeoutMs === undefined) return UNKNOWN_AFTER_MS;
   const { maxAttempts, maxDelayMs } = spec.retry;
   return CLOCK_SKEW_MS + maxAttempts * spec.timeoutMs + (maxAttempts - 1) * maxDelayMs;

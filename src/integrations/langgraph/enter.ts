@@ -9,11 +9,10 @@ import {
   APPROVAL_TYPE,
   digest,
   isJson,
-  keepOutcome,
-  processState,
   follow,
+  recallMark,
+  recallOutcome,
   type AskRecord,
-  type KeptOutcome,
   type Mark,
 } from "../../spi.js";
 import type { GraphTask } from "./graph-task.js";
@@ -48,8 +47,8 @@ export async function enter(task: GraphTask): Promise<void> {
 /** Put what the rows say into the entry of this process. */
 function recall(task: GraphTask, rows: TaskRows): void {
   const { entry } = task;
-  for (const mark of rows.marks.toSorted(byAge)) recallMark(task, mark);
-  for (const kept of rows.outcomes) recallOutcome(task, kept);
+  for (const mark of rows.marks.toSorted(byAge)) recallMark(entry, mark);
+  for (const kept of rows.outcomes) recallOutcome(entry, kept);
   for (const refused of rows.refused) entry.refused.add(refused);
   if (rows.interrupt === undefined) return;
   const fields = membersOf(rows.interrupt.value);
@@ -68,22 +67,6 @@ function recall(task: GraphTask, rows: TaskRows): void {
 /** The newest use of a call last, whatever order the rows came in; asks that were never shown have no position. */
 function byAge({ record: a }: Mark, { record: b }: Mark): number {
   return a.request.generation - b.request.generation || a.position - b.position;
-}
-
-function recallMark({ entry }: GraphTask, mark: Mark): void {
-  const { binding } = mark.record;
-  const claim = processState().claims.get(binding);
-  // Our own claim that did not reach every place: it goes on under its token, so its mark does not count as a use.
-  if (claim?.state === "retry" && claim.token === mark.token) return;
-  if (entry.marks.has(binding)) return;
-  entry.marks.set(binding, mark);
-  if (entry.asks.bound(binding) === undefined) entry.asks.remember(mark.record);
-}
-
-function recallOutcome({ entry }: GraphTask, { callId, rawDigest, outcome }: KeptOutcome): void {
-  const call = entry.calls.get(callId) ?? { rawDigest, outcome: undefined, running: undefined };
-  entry.calls.set(callId, call);
-  keepOutcome(entry, call, outcome);
 }
 
 /** Every position LangGraph has a value for, in order. */

@@ -34,6 +34,7 @@ export interface ApprovalInterrupt {
 
 export class GraphTask implements TaskHost {
   readonly pauses = true;
+  readonly fallbackPort = undefined;
   readonly executorId: string;
   readonly pregel: PregelTask;
   readonly parts: ExecutorParts;

@@ -1,0 +1,124 @@
+// What somebody passes to a verb that answers: which request each answer is for, and how the port takes it. Never guesses: what
+// does not fit exactly what waits is refused before anything is sent or written.
+
+import { ApprovalAlreadyDecided, ToolUsageError } from "../errors.js";
+import type { Answer } from "./answer.js";
+import { isApprovalDecision, type ApprovalDecision } from "./decision.js";
+import { DeferredApproval } from "./deferred-approval.js";
+import type { ApprovalPort } from "./port.js";
+import type { PendingInterrupt } from "./review-request.js";
+import { SignedApproval } from "./signed-approval.js";
+
+/** One answer: a decision made here by `approve` or `deny`, or signed bytes that came over the wire. */
+export type OneAnswer = ApprovalDecision | Answer;
+
+/** One answer, or several named by binding (or by the host's own id). */
+export type Answers = OneAnswer | Readonly<Record<string, OneAnswer>>;
+
+/** A request that waits. */
+export interface Answerable {
+  readonly binding: string;
+  /** Under which an answer may name it, beside its binding. */
+  readonly id?: string | undefined;
+  /** Its answer was used already. */
+  readonly used: boolean;
+}
+
+export interface Matched<Waiting> {
+  readonly waiting: Waiting;
+  readonly answer: OneAnswer;
+}
+
+/**
+ * Which request each answer is for.
+ *
+ * @throws ToolUsageError when nothing waits, one decision meets several requests, or an answer is for none of them
+ * @throws ApprovalAlreadyDecided when the request was answered before
+ */
+export function matchAnswers<Waiting extends Answerable>(
+  verb: string,
+  port: ApprovalPort,
+  { given, waiting }: { readonly given: Answers; readonly waiting: readonly Waiting[] },
+): Matched<Waiting>[] {
+  const matchOne = (answer: OneAnswer, candidates: readonly Waiting[]) => matched(verb, port, { answer, candidates });
+  if (isOneAnswer(given)) {
+    if (!isApprovalDecision(given))
+      return [
+        matchOne(
+          given,
+          waiting.filter(({ binding }) => binding === given.binding),
+        ),
+      ];
+    if (waiting.length > 1)
+      throw new ToolUsageError(
+        `${verb}: ${waiting.length} requests wait; name each decision by the binding of its request`,
+      );
+    return [matchOne(given, waiting)];
+  }
+  const named = Object.entries(given);
+  if (named.length === 0) throw new ToolUsageError(`${verb}: an empty map answers nothing; use null to continue`);
+  const all = named.map(([name, answer]) =>
+    matchOne(
+      answer,
+      waiting.filter(({ id, binding }) => name === id || name === binding),
+    ),
+  );
+  if (new Set(all.map((one) => one.waiting)).size === all.length) return all;
+  throw new ToolUsageError(`${verb}: one request is answered twice, under its id and under its binding`);
+}
+
+function matched<Waiting extends Answerable>(
+  verb: string,
+  port: ApprovalPort,
+  { answer, candidates }: { readonly answer: OneAnswer; readonly candidates: readonly Waiting[] },
+): Matched<Waiting> {
+  if (!isOneAnswer(answer))
+    throw new ToolUsageError(
+      `${verb}: an answer is made by approve() or deny(), or is a signed one; parsed JSON is neither`,
+    );
+  const [waiting] = candidates;
+  if (waiting?.used === true) throw new ApprovalAlreadyDecided("this request was answered before; continue with null");
+  if (waiting !== undefined) return { waiting, answer };
+  if (!isApprovalDecision(answer) && port instanceof SignedApproval && port.isGenuine(answer))
+    throw new ApprovalAlreadyDecided("the request this answers is no longer pending");
+  throw new ToolUsageError(`${verb}: nothing that waits is answered by this; nothing was sent`);
+}
+
+function isOneAnswer(value: unknown): value is OneAnswer {
+  if (isApprovalDecision(value)) return true;
+  if (typeof value !== "object" || value === null) return false;
+  const { binding, mac, signature }: Readonly<Record<string, unknown>> = { ...value };
+  return typeof binding === "string" && (mac !== undefined || signature !== undefined);
+}
+
+/** How a port takes one answer: as a value the host hands it, or written to its store. */
+export type Delivery =
+  | { readonly to: "host"; readonly value: Answer }
+  | { readonly to: "store"; readonly decide: () => Promise<unknown> };
+
+/**
+ * Checked as far as that can be done before anything is written.
+ *
+ * @throws ToolUsageError when the port refuses it; ToolArgsInvalid when an edit does not fit the tool
+ */
+export function deliveryOf(
+  verb: string,
+  port: ApprovalPort,
+  {
+    interrupt,
+    answer,
+  }: { readonly interrupt: PendingInterrupt & { readonly binding: string }; readonly answer: OneAnswer },
+): Delivery {
+  if (port instanceof SignedApproval) {
+    if (isApprovalDecision(answer)) return { to: "host", value: port.resumeValue(interrupt, answer) };
+    const check = port.check(interrupt, answer);
+    if (check === "ok") return { to: "host", value: answer };
+    throw new ToolUsageError(`${verb}: the answer was refused (${check}); nothing was sent`);
+  }
+  if (!(port instanceof DeferredApproval))
+    throw new ToolUsageError(`${verb}: the executor's port does not answer pauses`);
+  if (!isApprovalDecision(answer))
+    throw new ToolUsageError(`${verb}: a store is decided by approve() or deny(), not by a signed answer`);
+  const { store } = port;
+  return { to: "store", decide: () => store.decide(interrupt.binding, answer) };
+}

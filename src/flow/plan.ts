@@ -1,0 +1,116 @@
+// `FlowPlan`: the checked graph that every runner reads. Owns the form; the checks are validate.ts.
+
+import { FlowError } from "../errors.js";
+import type { RetryPolicy } from "../tools/spec.js";
+import { fingerprintOf } from "./fingerprint.js";
+import type { AnyWork, FlowDefinition, NodeOptions } from "./definition.js";
+import type { Fields } from "./state.js";
+import { faultsOf, settleFields, settleNode } from "./validate.js";
+import { capOf, reachableFrom, waysOf } from "./ways.js";
+
+export interface PlanEdge {
+  readonly to: string;
+  readonly maxLoops: number | undefined;
+  readonly orElse: string | undefined;
+}
+
+export interface PlanRoute {
+  readonly choose: (state: never) => string | readonly string[];
+  /** By target. */
+  readonly ways: ReadonlyMap<string, PlanEdge>;
+}
+
+export interface PlanNode {
+  readonly name: string;
+  readonly work: AnyWork;
+  readonly isJoin: boolean;
+  readonly pause: NodeOptions<never>["pause"];
+  readonly timeoutMs: number | undefined;
+  readonly retry: RetryPolicy;
+  readonly edges: readonly PlanEdge[];
+  readonly routes: readonly PlanRoute[];
+  /** Every node that can still be reached from here. */
+  readonly reaches: ReadonlySet<string>;
+}
+
+export interface FlowPlan {
+  readonly name: string;
+  readonly fields: Fields;
+  readonly nodes: ReadonlyMap<string, PlanNode>;
+  readonly start: string;
+  /** What a checkpoint is bound to. */
+  readonly fingerprint: string;
+}
+
+const PLANS = new WeakMap<FlowDefinition, FlowPlan>();
+
+/**
+ * The plan of a flow, made once.
+ *
+ * @throws FlowError that names every fault at once
+ */
+export function planOf(definition: FlowDefinition): FlowPlan {
+  const known = PLANS.get(definition);
+  if (known !== undefined) return known;
+  const faults = faultsOf(definition);
+  if (faults.length > 0) {
+    const list = faults.map((fault) => `\n- ${fault}`).join("");
+    throw new FlowError(`flow ${shown(definition.name)} cannot run:${list}`);
+  }
+  const plan = makePlan(definition);
+  PLANS.set(definition, plan);
+  return plan;
+}
+
+/** @throws FlowError when there is no node of that name */
+export function nodeOf(plan: FlowPlan, name: string): PlanNode {
+  const node = plan.nodes.get(name);
+  if (node !== undefined) return node;
+  throw new FlowError(`flow "${plan.name}" has no such node`);
+}
+
+function shown(name: unknown): string {
+  return typeof name === "string" ? JSON.stringify(name.slice(0, 80)) : "without a name";
+}
+
+function makePlan(definition: FlowDefinition): FlowPlan {
+  const ways = waysOf(definition);
+  const nodes = definition.nodes.map(({ name, work, options }): [string, PlanNode] => {
+    const isJoin = typeof work !== "function" && work.kind === "join";
+    const reaches = reachableFrom(ways, name);
+    return [
+      name,
+      {
+        name,
+        work,
+        isJoin,
+        pause: options.pause,
+        ...settleNode(name, options),
+        ...onwardOf(definition, name),
+        reaches,
+      },
+    ];
+  });
+  const [first] = definition.nodes;
+  return {
+    name: definition.name,
+    fields: settleFields(definition),
+    nodes: new Map(nodes),
+    start: definition.starts[0] ?? first?.name ?? "",
+    fingerprint: fingerprintOf(definition),
+  };
+}
+
+function onwardOf({ edges, routes }: FlowDefinition, name: string): Pick<PlanNode, "edges" | "routes"> {
+  return {
+    edges: edges
+      .filter(({ from }) => from === name)
+      .map(({ to, options: { maxLoops, orElse } }) => ({ to, maxLoops, orElse })),
+    routes: routes
+      .filter(({ from }) => from === name)
+      .map(({ choose, targets, options: { maxLoops, orElse } }) => ({
+        choose,
+        ways: new Map(targets.map((to) => [to, { to, maxLoops: capOf(maxLoops, to), orElse }])),
+      })),
+  };
+}

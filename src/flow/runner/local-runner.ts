@@ -1,0 +1,159 @@
+// Runs a flow in this process, step by step, and pauses into a sealed checkpoint. Owns the loop over the steps; what a step does is
+// step.ts, which nodes come next is progress.ts.
+
+import type { Answers } from "../../approvals/answering.js";
+import { FlowError, FlowLoopExceeded, ToolUsageError } from "../../errors.js";
+import { runEntry } from "../../executor/run-entry.js";
+import { restore } from "../../journal/snapshot.js";
+import { openCheckpoint, sealCheckpoint } from "../checkpoint/sealed-checkpoint.js";
+import type { Checkpoint } from "../checkpoint/checkpoint.js";
+import { definitionOf, type StateSchema } from "../definition.js";
+import type { Flow, InputOf, StateOf } from "../flow.js";
+import type { FlowPlan } from "../plan.js";
+import { isStateOf, parseInput } from "../state.js";
+import { openRun, settle, type OpenRun, type ResumeFlowOptions, type RunFlowOptions } from "./open-run.js";
+import { pendingOf, takeAnswers } from "./pending.js";
+import { advance, begin, nextStep, type Progress } from "./progress.js";
+import { withCheckpoint, type FlowResult } from "./result.js";
+import { runStep, visitEntry, type Step, type StepEnd, type WaitingAsk } from "./step.js";
+
+/**
+ * Run a flow until it is done, waits for a human, or a human said no.
+ *
+ * @throws FlowError when flow, input or what a node returned cannot be used; FlowLoopExceeded; whatever a node throws. Errors that
+ * end a run carry a checkpoint, see `checkpointOf`.
+ * @example
+ * const result = await runFlow(order, { item: "laptop" }, { executor });
+ * if (result.status === "paused") show(result.pending.request);
+ */
+export async function runFlow<Schema extends StateSchema, Rules, Nodes extends string>(
+  flow: Flow<Schema, Rules, Nodes>,
+  input: InputOf<Schema>,
+  options: RunFlowOptions<StateOf<Schema>>,
+): Promise<FlowResult<StateOf<Schema>>> {
+  const { principal, runId, ...rest } = options;
+  const settled = settle("runFlow", definitionOf(flow), rest);
+  const names = { ...(runId === undefined ? {} : { runId }), ...(principal === undefined ? {} : { principal }) };
+  const run = openRun(settled, names);
+  const state = await parseInput(settled.plan.fields, input);
+  return typed<StateOf<Schema>>(await drive(run, { from: begin(settled.plan, state), finished: new Map() }));
+}
+
+/**
+ * Go on from a checkpoint, in any process with the key: with a decision for what waits (several by binding), or with `null`
+ * after a store decided or to try again after a failure.
+ *
+ * @throws FlowError when the checkpoint was changed, is of another flow, or under another key; nothing runs
+ * @throws ToolUsageError when the answer is for nothing that waits; ApprovalAlreadyDecided when it was given before
+ * @example const done = await resumeFlow(order, result.checkpoint, approve({ by: "ana" }), { executor });
+ */
+export async function resumeFlow<Schema extends StateSchema, Rules, Nodes extends string>(
+  flow: Flow<Schema, Rules, Nodes>,
+  checkpoint: string,
+  answers: Answers | null,
+  options: ResumeFlowOptions<StateOf<Schema>>,
+): Promise<FlowResult<StateOf<Schema>>> {
+  const { runId, ...rest } = options;
+  const settled = settle("resumeFlow", definitionOf(flow), rest);
+  const opened = openCheckpoint(settled.ring, settled.plan, checkpoint);
+  if (runId !== undefined && runId !== opened.runId) throw new FlowError("the checkpoint is of another run");
+  checkAgainst(settled.plan, opened);
+  const run = openRun(settled, {
+    runId: opened.runId,
+    ...(opened.principal === null ? {} : { principal: opened.principal }),
+  });
+  for (const answer of opened.answers) run.answers.set(answer.binding, answer);
+  restore(runEntry(run.parts, run.context), opened.once);
+  for (const [node, snapshot] of opened.tasks) restore(visitEntry(run, opened.progress, node), snapshot);
+  if (answers !== null) await takeAnswers(run, opened, answers);
+  return typed<StateOf<Schema>>(await drive(run, { from: opened.progress, finished: new Map(opened.finished) }));
+}
+
+type AnyResult = FlowResult<unknown>;
+
+function typed<State>(result: AnyResult): FlowResult<State> {
+  // The state was parsed by the flow's schema, and writes to it were typed by the builder.
+  return result as FlowResult<State>;
+}
+
+async function drive(run: OpenRun, start: Pick<Step, "from" | "finished">): Promise<AnyResult> {
+  let step: Step = { ...start, names: nextStep(run.plan, start.from) };
+  for (;;) {
+    const { from, names } = step;
+    const ended = { state: from.state, steps: from.steps, visits: from.visits };
+    if (names.length === 0) return { status: "done", ...ended };
+    const end = await endOfStep(run, step);
+    switch (end.status) {
+      case "paused":
+        return paused(run, step, end.waiting);
+      case "denied":
+        return { status: "denied", ...ended, node: end.node, error: end.error };
+      case "failed":
+        throw withCheckpoint(end.error, seal(run, step));
+      case "done":
+        step = await nextAfter(run, step, end.state);
+    }
+  }
+}
+
+async function endOfStep(run: OpenRun, step: Step): Promise<StepEnd> {
+  const { plan, maxSteps, signal } = run;
+  if (step.from.steps >= maxSteps) {
+    const error = new FlowLoopExceeded(`flow "${plan.name}" took ${maxSteps} steps, which is as many as it may`);
+    return { status: "failed", error };
+  }
+  if (signal?.aborted === true) return { status: "failed", error: signal.reason };
+  return runStep(run, step);
+}
+
+async function nextAfter(run: OpenRun, step: Step, state: Progress["state"]): Promise<Step> {
+  let from: Progress;
+  try {
+    from = advance(run.plan, step.from, step.finished, state);
+  } catch (error) {
+    throw withCheckpoint(error, seal(run, step));
+  }
+  const next = { from, names: nextStep(run.plan, from), finished: new Map<string, never>() };
+  try {
+    await run.onStep?.({
+      step: from.steps,
+      // The report's state has the type of the flow that `onStep` was given with.
+      state: from.state as never,
+      visits: from.visits,
+      checkpoint: () => seal(run, next),
+    });
+  } catch (error) {
+    throw withCheckpoint(error, seal(run, next));
+  }
+  return next;
+}
+
+function seal(run: OpenRun, step: Step): string {
+  const { plan, ring, context, parts, answers } = run;
+  const tasks = new Map(step.names.map((node) => [node, visitEntry(run, step.from, node)]));
+  const used = new Set([...tasks.values()].flatMap(({ marks }) => [...marks.keys()]));
+  return sealCheckpoint(ring, plan, {
+    runId: context.runId,
+    principal: context.principal ?? null,
+    progress: step.from,
+    finished: step.finished,
+    tasks,
+    once: runEntry(parts, context),
+    answers: [...answers.values()].filter(({ binding }) => !used.has(binding)),
+  });
+}
+
+function paused(run: OpenRun, step: Step, waiting: readonly WaitingAsk[]): AnyResult {
+  const pendings = waiting.map(pendingOf);
+  const [pending] = pendings;
+  if (pending === undefined) throw new Error("internal: a step paused for nothing");
+  const { state, steps, visits } = step.from;
+  return { status: "paused", state, steps, visits, pending, pendings, checkpoint: seal(run, step) };
+}
+
+/** The fingerprint is in the seal; this says that nothing in it names what the plan does not have. */
+function checkAgainst(plan: FlowPlan, { progress, tasks, finished }: Checkpoint): void {
+  const names = [...progress.ready, ...progress.joins, ...tasks.keys(), ...finished.keys()];
+  if (names.every((name) => plan.nodes.has(name)) && isStateOf(plan.fields, progress.state)) return;
+  throw new ToolUsageError("internal: a checkpoint of this flow names what the flow does not have; nothing was run");
+}

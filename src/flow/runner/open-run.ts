@@ -1,0 +1,95 @@
+// The options of `runFlow` and `resumeFlow`, settled once, and the run they open.
+
+import type { Answer } from "../../approvals/answer.js";
+import { SignedApproval } from "../../approvals/signed-approval.js";
+import { KeyRing, type Secrets } from "../../crypto/keys.js";
+import { partsOf, type Executor } from "../../executor/executor.js";
+import { countOption, refuseUnknown } from "../../options.js";
+import type { FlowDefinition } from "../definition.js";
+import { planOf, type FlowPlan } from "../plan.js";
+import type { LocalRun } from "./step.js";
+
+/** Where a run stands after a step. */
+export interface StepReport<State> {
+  /** Finished steps. */
+  readonly step: number;
+  readonly state: State;
+  readonly visits: Readonly<Record<string, number>>;
+  /** Sealed, from which the run can go on; made when it is asked for. */
+  checkpoint(): string;
+}
+
+export interface ResumeFlowOptions<State> {
+  readonly executor: Executor;
+  /** Seals checkpoints; `[current, ...older]` to rotate. Default: the executor's root secret. */
+  readonly checkpointKey?: Secrets;
+  /** Steps a run may take in all, resumes included. Default 100. */
+  readonly maxSteps?: number;
+  readonly signal?: AbortSignal;
+  /** For node functions and predicates; not kept in checkpoints. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Awaited after each step. What it throws ends this call; the run can go on from the checkpoint on the error. */
+  readonly onStep?: (report: StepReport<State>) => void | Promise<void>;
+  /** Refuse a checkpoint of any other run. Default: whichever run it is. */
+  readonly runId?: string;
+}
+
+export interface RunFlowOptions<State> extends ResumeFlowOptions<State> {
+  /** Names the run; the same id is the same run, whose finished calls replay. Default: a random one. */
+  readonly runId?: string;
+  /** Who the run acts for. Kept in checkpoints: whoever resumes lends it nothing. */
+  readonly principal?: string;
+}
+
+const MAX_STEPS = 100;
+
+export interface Settled {
+  readonly plan: FlowPlan;
+  readonly executor: Executor;
+  readonly ring: KeyRing;
+  readonly maxSteps: number;
+  readonly signal: AbortSignal | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly onStep: ((report: StepReport<never>) => void | Promise<void>) | undefined;
+}
+
+export function settle(
+  verb: string,
+  definition: FlowDefinition,
+  options: Omit<ResumeFlowOptions<never>, "runId">,
+): Settled {
+  const { executor, checkpointKey, maxSteps = MAX_STEPS, signal, metadata, onStep, ...rest } = options;
+  refuseUnknown(verb, rest);
+  const { keys } = partsOf(executor);
+  return {
+    plan: planOf(definition),
+    executor,
+    ring: checkpointKey === undefined ? keys : KeyRing.of(checkpointKey, "checkpointKey"),
+    maxSteps: countOption(verb, "maxSteps", maxSteps),
+    signal,
+    metadata,
+    onStep,
+  };
+}
+
+export interface OpenRun extends LocalRun, Settled {
+  readonly answers: Map<string, Answer>;
+}
+
+export function openRun(settled: Settled, names: { readonly runId?: string; readonly principal?: string }): OpenRun {
+  const { executor, signal, metadata } = settled;
+  const parts = partsOf(executor);
+  const context = executor.context({
+    ...names,
+    ...(signal === undefined ? {} : { signal }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  return { ...settled, parts, port: parts.port ?? flowPort(parts), context, answers: new Map() };
+}
+
+/** An executor without a port: decisions passed to `resumeFlow` count, signed under its root secret while they wait. */
+function flowPort(parts: ReturnType<typeof partsOf>): SignedApproval {
+  const port = new SignedApproval();
+  port.attach({ ...parts, tool: (name) => parts.registry.get(name) });
+  return port;
+}

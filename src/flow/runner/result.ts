@@ -1,0 +1,76 @@
+// `FlowResult`: how a run of a flow came back. Owns the union and how a checkpoint travels on an error.
+
+import type { ReviewRequest } from "../../approvals/review-request.js";
+import { FlowError, type AgentAdapterError } from "../../errors.js";
+
+/** A request that waits for a human. */
+export interface FlowPending extends ReviewRequest {
+  /** The node whose call or gate asks. */
+  readonly node: string;
+  /** The record to decide, when a store decides. */
+  readonly approvalId: string | undefined;
+}
+
+interface Ended<State> {
+  readonly state: State;
+  /** Finished steps. */
+  readonly steps: number;
+  /** Finished visits by node. */
+  readonly visits: Readonly<Record<string, number>>;
+}
+
+/** Nothing is left to run. */
+export interface FlowDone<State> extends Ended<State> {
+  readonly status: "done";
+}
+
+/** A human is waited for. The state is the one before the step that waits. */
+export interface FlowPaused<State, Checkpoint = string> extends Ended<State> {
+  readonly status: "paused";
+  /** The first of `pendings`, in node-name order. */
+  readonly pending: FlowPending;
+  readonly pendings: readonly FlowPending[];
+  /** Sealed: everything another process needs to go on. `null` where a framework keeps it. */
+  readonly checkpoint: Checkpoint;
+}
+
+/** A human said no, or nobody answered in time, and no node caught it. The state is the one before that step. */
+export interface FlowDenied<State> extends Ended<State> {
+  readonly status: "denied";
+  readonly node: string;
+  /** `ApprovalDenied` or `ApprovalExpired`. */
+  readonly error: AgentAdapterError;
+}
+
+/** How a run of a flow came back. */
+export type FlowResult<State, Checkpoint = string> =
+  | FlowDone<State>
+  | FlowPaused<State, Checkpoint>
+  | FlowDenied<State>;
+
+const CHECKPOINT = "checkpoint";
+
+/** The same error, carrying the sealed checkpoint from which `resumeFlow(flow, checkpoint, null, ...)` tries again. */
+export function withCheckpoint(error: unknown, checkpoint: string): unknown {
+  if (typeof error === "object" && error !== null && Object.isExtensible(error)) {
+    // Not listed: whoever logs the error does not log the checkpoint.
+    Object.defineProperty(error, CHECKPOINT, { value: checkpoint, configurable: true, writable: true });
+    return error;
+  }
+  return withCheckpoint(
+    new FlowError("a node threw something that cannot carry a checkpoint; it is the cause", { cause: error }),
+    checkpoint,
+  );
+}
+
+/**
+ * The checkpoint on an error that `runFlow` or `resumeFlow` threw.
+ *
+ * @example
+ * try { return await runFlow(flow, input, options) } catch (error) { keepForLater(checkpointOf(error)) }
+ */
+export function checkpointOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const carried: unknown = Object.getOwnPropertyDescriptor(error, CHECKPOINT)?.value;
+  return typeof carried === "string" ? carried : undefined;
+}
