@@ -16,6 +16,7 @@ export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "
 
 // ---- approvals
 export { openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
+export { deliveryOf, isAnswers, matchAnswers, type Answers, type OneAnswer } from "./approvals/answering.js";
 export { isClaimed } from "./approvals/claims.js";
 export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { follow } from "./approvals/transitions.js";
@@ -25,6 +26,16 @@ export { SignedApproval, type SignedApprovalOptions } from "./approvals/signed-a
 export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";
+
+// ---- flows: what a compiler is written against
+export { definitionOf } from "./flow/definition.js";
+export { gateSpec, passGate } from "./flow/gate.js";
+export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
+export { joinsToRun } from "./flow/runner/progress.js";
+export { isDenial } from "./flow/runner/step.js";
+export { fieldValue, mergeField, parseInput, withEdit, type Field, type FlowState, type Writes } from "./flow/state.js";
+export { visitNode, type Visited } from "./flow/visit.js";
+export { runEntry } from "./executor/run-entry.js";
 
 // ---- stores
 export {

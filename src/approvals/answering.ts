@@ -84,6 +84,14 @@ function matched<Waiting extends Answerable>(
   throw new ToolUsageError(`${verb}: nothing that waits is answered by this; nothing was sent`);
 }
 
+/** Is this one answer, or a map of nothing but answers? Anything else is not meant as one. */
+export function isAnswers(value: unknown): value is Answers {
+  if (isOneAnswer(value)) return true;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const named: unknown[] = Object.values(value);
+  return named.length > 0 && named.every(isOneAnswer);
+}
+
 function isOneAnswer(value: unknown): value is OneAnswer {
   if (isApprovalDecision(value)) return true;
   if (typeof value !== "object" || value === null) return false;

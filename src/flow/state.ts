@@ -109,12 +109,13 @@ export function applyWrites(
     const field = fields.get(name);
     return field === undefined || values.length === 0
       ? []
-      : [[name, merged(field, state[name], writers, values)] as const];
+      : [[name, mergeField(field, state[name], writers, values)] as const];
   });
   return changed.length === 0 ? state : Object.freeze({ ...state, ...Object.fromEntries(changed) });
 }
 
-function merged(
+/** What the writes of one step make of a field. @throws FlowError naming it, and both writers of one that takes one */
+export function mergeField(
   { name, rule }: Field,
   current: JsonValue | undefined,
   writers: ReadonlySet<string>,

@@ -45,7 +45,7 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
       case "expired":
         return expire(attempt, ask);
       case "decided":
-        if (!(await takesEdit(attempt, port, verdict.decision))) {
+        if (!(await takesEdit(attempt, verdict.decision))) {
           follow("answered", "stale-answer", "ask-superseding");
           ask = newAsk(attempt, port, { supersedes: ask.binding });
           break;
@@ -182,18 +182,17 @@ async function expire(attempt: Attempt, ask: AskRecord): Promise<never> {
 }
 
 /**
- * False when a store holds an edit that cannot run and cannot be taken back: the reviewer is asked once more. Ports know how to
- * check an edit of a tool; what a gate takes only this call knows.
+ * False when an edit cannot run and cannot be taken back: the reviewer is asked once more. Ports know how to check an edit of a
+ * tool as it comes in; what a gate takes only this call knows.
  *
  * @throws ToolArgsInvalid
  */
-async function takesEdit(attempt: Attempt, port: ApprovalPort, decision: Parameters<typeof acceptedEdit>[1]) {
+async function takesEdit(attempt: Attempt, decision: Parameters<typeof acceptedEdit>[1]) {
   try {
     attempt.edit = await acceptedEdit(attempt, decision);
     return true;
   } catch (error) {
-    if (attempt.kind === "gate" && port.source === "port" && isAgentAdapterError(error, "ToolArgsInvalid"))
-      return false;
+    if (attempt.kind === "gate" && isAgentAdapterError(error, "ToolArgsInvalid")) return false;
     throw error;
   }
 }

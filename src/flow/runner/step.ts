@@ -172,6 +172,7 @@ function endOf(
   return waiting.length > 0 ? { status: "paused", waiting } : { status: "done", state };
 }
 
-function isDenial(error: unknown): error is AgentAdapterError {
+/** Does this end a run as denied? */
+export function isDenial(error: unknown): error is AgentAdapterError {
   return isAgentAdapterError(error, "ApprovalDenied") || isAgentAdapterError(error, "ApprovalExpired");
 }

@@ -8,6 +8,16 @@ export { fanOut, type FanOutOptions } from "./fan-out.js";
 export { reducer, type ReducerOptions } from "./reducer.js";
 export type { Durable, DurableOptions } from "./node-settings.js";
 
+// ---- flows
+export { compileFlow, type CompileFlowOptions, type FlowGraph } from "./compile-flow/compile-flow.js";
+export {
+  runCompiled,
+  type CompiledPaused,
+  type CompiledResult,
+  type FlowApp,
+  type RunCompiledOptions,
+} from "./run-compiled.js";
+
 // ---- the names that every adapter shares
 export { INTEGRATION, type ToolCallLike } from "./integration.js";
 

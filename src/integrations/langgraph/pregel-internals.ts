@@ -160,3 +160,37 @@ function asSaver(value: unknown): BaseCheckpointSaver | undefined {
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
+
+/** A channel that is written when a node is to run, in the step before. */
+const TRIGGER = "branch:to:";
+
+/** Which of these nodes run in the step that this config belongs to. LangGraph's own schedule: no state that anybody can write. */
+export function scheduledOf(config: NodeConfig, nodes: readonly string[]): string[] {
+  const triggers = nodes.map((node) => TRIGGER + node);
+  const written = readState(config, triggers);
+  return nodes.filter((node) => Object.hasOwn(written, TRIGGER + node));
+}
+
+/** The values of these channels in the step; those without a value are not there. */
+export function readState(config: NodeConfig, channels: readonly string[]): Readonly<Record<string, unknown>> {
+  const read = config.configurable?.["__pregel_read"];
+  if (typeof read !== "function") throw new ToolUsageError("this LangGraph does not say which nodes run in a step");
+  return asRecord(read(channels));
+}
+
+/** All tasks of one step in one invocation get this very signal. */
+export function stepSignal(config: NodeConfig): AbortSignal {
+  if (config.signal !== undefined) return config.signal;
+  throw new ToolUsageError("this LangGraph runs nodes without a signal");
+}
+
+/** LangGraph refuses a node that is named like a state field; its channels do not clash: a node's has a prefix. */
+export function addNamedLikeField(graph: { channels: Record<string, unknown> }, name: string, add: () => void): void {
+  const channel = graph.channels[name];
+  Reflect.deleteProperty(graph.channels, name);
+  try {
+    add();
+  } finally {
+    if (channel !== undefined) graph.channels[name] = channel;
+  }
+}

@@ -44,6 +44,33 @@ function prefixOf(taskId: string): string {
   return `aa:${taskId}:`;
 }
 
+/**
+ * The mark of a gate beside a task of the same step, by its node's name; `undefined` when nobody has passed it yet.
+ *
+ * @throws StoreUnavailable when the checkpointer cannot be read
+ */
+export async function gateMarkBeside(pregel: PregelTask, keys: KeyRing, node: string): Promise<Mark | undefined> {
+  const parent = pregel.address.configurable.checkpoint_ns;
+  const journal = new TaskJournal(pregel, keys, []);
+  for (const [rowId, channel, value] of (await journal.rows()) ?? []) {
+    if (channel !== SPENT) continue;
+    const taskId = rowId.split(":")[1] ?? "";
+    const namespace = `${parent === "" ? "" : `${parent}|`}${node}:${taskId}`;
+    const mark = openedHere(keys, [pregel.threadId, namespace], value);
+    if (mark?.record.request.kind === "gate") return mark;
+  }
+  return undefined;
+}
+
+/** Sealed for another node of the step, it does not open as this one's. */
+function openedHere(keys: KeyRing, owner: readonly string[], value: unknown): Mark | undefined {
+  try {
+    return openMark(keys, owner, value);
+  } catch {
+    return undefined;
+  }
+}
+
 type Row = readonly [taskId: string, channel: string, value: unknown];
 
 export class TaskJournal {
@@ -63,7 +90,7 @@ export class TaskJournal {
    * @throws FlowError when a sealed row does not open: nothing may run
    */
   async read(opened: Set<string>): Promise<TaskRows> {
-    const rows = (await this.#rows()) ?? [];
+    const rows = (await this.rows()) ?? [];
     const own = rows.filter(([taskId]) => taskId.startsWith(this.#prefix) && !opened.has(taskId));
     const task = rows.filter(([taskId]) => taskId === this.#pregel.taskId);
     const found = {
@@ -83,7 +110,7 @@ export class TaskJournal {
   async mark(mark: Mark): Promise<void> {
     const rowId = markRowId(this.#pregel.taskId, mark.record.binding);
     await this.#write([[SPENT, sealMark(this.#keys, this.#owner, mark)]], rowId);
-    const rows = await this.#rows();
+    const rows = await this.rows();
     // Not saved yet (exit durability, first pause not reached): nobody else can have it.
     if (rows === undefined) return;
     const row = rows.find(([taskId, channel]) => taskId === rowId && channel === SPENT);
@@ -128,8 +155,8 @@ export class TaskJournal {
     }
   }
 
-  /** `undefined`: the checkpoint of this task is not saved yet. */
-  async #rows(): Promise<readonly Row[] | undefined> {
+  /** All rows beside the tasks of the step. `undefined`: its checkpoint is not saved yet. */
+  async rows(): Promise<readonly Row[] | undefined> {
     try {
       const tuple = await this.#pregel.saver?.getTuple(this.#pregel.address);
       return tuple === undefined ? undefined : (tuple.pendingWrites ?? []);

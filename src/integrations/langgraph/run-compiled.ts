@@ -1,0 +1,114 @@
+// `runCompiled`: run or go on with a compiled flow, and get a `FlowResult` back. Never guesses what something is for.
+
+import { Command, INTERRUPT, type BaseCheckpointSaver } from "@langchain/langgraph";
+import { ToolUsageError, type AgentAdapterError, type Executor } from "../../index.js";
+import type { FlowDenied, FlowDone } from "../../flow/index.js";
+import { isAnswers, isDenial, parseInput, refuseUnknown, type Answers } from "../../spi.js";
+import { saverOf, type AppConfig, type GraphApp } from "./app.js";
+import { compiledOf } from "./compile-flow/compile-flow.js";
+import type { Compiled } from "./compile-flow/compiled-node.js";
+import { NO_PROGRESS, PROGRESS_KEY, type FlowProgress } from "./compile-flow/progress.js";
+import { failedNodeOf } from "./compile-flow/step-run.js";
+import { membersOf } from "./members.js";
+import { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
+import { resume } from "./resume.js";
+
+export interface RunCompiledOptions {
+  /** Whose approvals are answered. Default: the executor that the flow was compiled with. */
+  readonly executor?: Executor;
+}
+
+/** A compiled flow that waits. LangGraph's checkpointer keeps it, so there is no checkpoint to carry. */
+export interface CompiledPaused<State> {
+  readonly status: "paused";
+  readonly state: State;
+  readonly steps: number;
+  readonly visits: Readonly<Record<string, number>>;
+  readonly pending: PendingApproval;
+  readonly pendings: readonly PendingApproval[];
+  readonly checkpoint: null;
+}
+
+/** How a run of a compiled flow came back. */
+export type CompiledResult<State> = FlowDone<State> | FlowDenied<State> | CompiledPaused<State>;
+
+/** A compiled flow; LangGraph's own apps name the types of what they take and give. */
+export interface FlowApp<State, Input> extends GraphApp<unknown> {
+  readonly "~RunInput": Input;
+  readonly "~RunOutput": State;
+}
+
+/**
+ * Start a compiled flow, or go on with it: with a decision or signed answer for what waits (several by binding or interrupt id),
+ * with a `Command`, or with `null` after a store decided or a failure.
+ *
+ * @throws ToolUsageError when the app is no compiled flow, has no checkpointer, nothing waits, or an answer is for none of what
+ * waits: nothing ran; ApprovalAlreadyDecided when it was answered before; FlowError, FlowLoopExceeded, and whatever a node throws
+ * @example
+ * const paused = await runCompiled(app, { item: "laptop" }, config);
+ * const done = await runCompiled(app, approve({ by: "ana" }), config);
+ */
+export async function runCompiled<State, Input>(
+  app: FlowApp<State, Input>,
+  input: NoInfer<Input> | Answers | Command | null,
+  config: AppConfig,
+  options: RunCompiledOptions = {},
+): Promise<CompiledResult<State>> {
+  const { executor, ...rest } = options;
+  refuseUnknown("runCompiled", rest);
+  const saver = saverOf(app, "runCompiled");
+  const compiled = compiledOf(app);
+  if (compiled === undefined)
+    throw new ToolUsageError("runCompiled: the app is not made by compileFlow(); use resume() for other apps");
+  const run: CompiledRun = { app, compiled, saver, config, executor: executor ?? compiled.executor };
+  try {
+    // What the app gives has the state that its flow describes.
+    return (await resultOf(run, await send(run, input))) as CompiledResult<State>;
+  } catch (error) {
+    if (isDenial(error)) return (await deniedBy(run, error)) as CompiledResult<State>; // as above
+    throw error;
+  }
+}
+
+interface CompiledRun {
+  readonly app: GraphApp<unknown>;
+  readonly compiled: Compiled;
+  readonly saver: BaseCheckpointSaver;
+  readonly config: AppConfig;
+  readonly executor: Executor;
+}
+
+async function send({ app, compiled, config, executor }: CompiledRun, input: unknown): Promise<unknown> {
+  const { fields } = compiled.plan;
+  // The progress is hidden from the output unless it is asked for.
+  const asked = { ...config, outputKeys: [...fields.keys(), PROGRESS_KEY] };
+  if (input === null || isAnswers(input)) return resume(app, input, asked, { executor });
+  if (!(input instanceof Command)) await parseInput(fields, input);
+  // The input was checked; a Command fits every graph.
+  return app.invoke(input as never, asked as never);
+}
+
+async function resultOf(run: CompiledRun, output: unknown): Promise<CompiledResult<unknown>> {
+  const { [PROGRESS_KEY]: progress, [INTERRUPT]: interrupts, ...state } = membersOf(output);
+  // Only the channel writes under that key.
+  const { steps, visits } = (progress as FlowProgress | undefined) ?? NO_PROGRESS;
+  if (interrupts === undefined) return { status: "done", state, steps, visits };
+  const pendings = await pendingApprovals(run.app, run.config);
+  const [pending] = pendings;
+  if (pending !== undefined) return { status: "paused", state, steps, visits, pending, pendings, checkpoint: null };
+  // With a cap on concurrency a node may have waited for the gate of one that started after it.
+  return resultOf(run, await send(run, null));
+}
+
+/** The state before the step that was denied. */
+async function deniedBy(
+  { app, compiled, saver, config }: CompiledRun,
+  error: AgentAdapterError,
+): Promise<CompiledResult<unknown>> {
+  // The methods of a compiled graph are typed by its state; this config fits every one of them.
+  const { values, config: at } = membersOf(await app.getState(config as never));
+  const tuple = await saver.getTuple({ configurable: { ...membersOf(membersOf(at)["configurable"]) } });
+  const sealed = membersOf(tuple?.checkpoint.channel_values)[PROGRESS_KEY];
+  const { steps, visits } = sealed === undefined ? NO_PROGRESS : compiled.seals.openProgress(sealed);
+  return { status: "denied", state: membersOf(values), steps, visits, node: failedNodeOf(error) ?? "", error };
+}
