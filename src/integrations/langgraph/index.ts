@@ -19,7 +19,7 @@ export {
 } from "./run-compiled.js";
 
 // ---- the names that every adapter shares
-export { INTEGRATION, type ToolCallLike } from "./integration.js";
+export { INTEGRATION, type LangGraphIntegration, type ToolCallLike } from "./integration.js";
 
 // ---- approvals
 export { LangGraphApproval, type LangGraphApprovalOptions } from "./langgraph-approval.js";

@@ -3,6 +3,7 @@
 import { getConfig } from "@langchain/langgraph";
 import type { ToolNode } from "@langchain/langgraph/prebuilt";
 import { Registry, type Integration } from "../../index.js";
+import { compileFlow } from "./compile-flow/compile-flow.js";
 import { membersOf, nameIn } from "./members.js";
 import { toolNode } from "./tool-node.js";
 
@@ -11,7 +12,12 @@ export interface ToolCallLike {
   readonly id?: string | undefined;
 }
 
-export const INTEGRATION: Integration<ToolNode, ToolCallLike> = Object.freeze({
+/** What every adapter offers, and flows. */
+export interface LangGraphIntegration extends Integration<ToolNode, ToolCallLike> {
+  readonly compileFlow: typeof compileFlow;
+}
+
+export const INTEGRATION: LangGraphIntegration = Object.freeze({
   name: "langgraph",
   exportTool: (spec, executor) => toolNode(new Registry([spec]), executor === undefined ? {} : { executor }),
   bindContext(toolCall) {
@@ -19,7 +25,8 @@ export const INTEGRATION: Integration<ToolNode, ToolCallLike> = Object.freeze({
     const threadId = nameIn(keys["thread_id"]);
     return { runId: nameIn(keys["run_id"]) ?? threadId, threadId, callId: nameIn(toolCall.id) };
   },
-} satisfies Integration<ToolNode, ToolCallLike>);
+  compileFlow,
+} satisfies LangGraphIntegration);
 
 /** Outside a graph there is none. */
 function currentConfig(): unknown {
