@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { Executor } from "agent-adapter";
+import { compiledChain, localChain, mapped } from "./flows.js";
 import { messageWith, newThread, ourApproval, ourRegistry, plainGraphs, rawApproval, theirTool } from "./graphs.js";
 import { median, pair, type Pair } from "./sampler.js";
 
@@ -55,6 +56,22 @@ async function pauses(): Promise<Row> {
     { rounds: 25, inner: 8 },
   );
   return row("S3", "pause + signed resume / raw interrupt + resume", result, "<= 1.10x");
+}
+
+async function flows(): Promise<Row[]> {
+  const [compiled, local, map] = [compiledChain(), localChain(), mapped()];
+  const against = (ours: () => Promise<unknown>, theirs: () => Promise<unknown>, inner: number) =>
+    pair({ name: "flow", run: ours }, { name: "LangGraph", run: theirs }, { rounds: 25, inner });
+  const hand = await against(compiled.ours, compiled.theirs, 4);
+  const plain = await against(local.ours, local.theirs, 8);
+  const sealed = await against(local.oursSealed, local.theirsKept, 8);
+  const items = await against(map.ours, map.theirs, 2);
+  return [
+    row("S4", "compiled flow of 10 nodes / the graph by hand", hand, "<= 1.10x"),
+    row("S5", "local flow of 10 nodes / LangGraph, no saver", plain, "<= 0.05x"),
+    row("S5", "the same, sealed at each step / MemorySaver", sealed, "<= 0.10x"),
+    row("S6", "compiled map over 100 items / 100 Sends", items, "<= 0.10x"),
+  ];
 }
 
 /** How much longer the last ten steps of a hundred take than the first ten. */
@@ -135,13 +152,14 @@ function print(rows: readonly Row[]): void {
   );
 }
 
-const steps: readonly (() => Promise<Row> | Row | Row[])[] = [
+const steps: readonly (() => Promise<Row | Row[]> | Row | Row[])[] = [
   executorRun,
   () => toolNodes(1, "<= 1.0x"),
   () => toolNodes(10, "<= 0.8x"),
   () => toolNodes(100, "<= 0.5x"),
   pauses,
   growth,
+  flows,
   memory,
   importing,
 ];

@@ -54,5 +54,9 @@ export async function compiledFlow(): Promise<void> {
   await store.decide(binding, approve({ by: "ana" }));
   const done = await runCompiled(app, null, config);
   tried("ana decided, continued", `${done.status}: ${done.state.receipt}`, "done: sent 2027-02");
-  tried("steps, runs", `${done.steps}, ${ran.slice(before).join(", ")}`, "2, shipping_rate laptop, send_statement 2027-02");
+  tried(
+    "steps, runs",
+    `${done.steps}, ${ran.slice(before).join(", ")}`,
+    "2, shipping_rate laptop, send_statement 2027-02",
+  );
 }
