@@ -49,6 +49,12 @@ describe("results", () => {
     expect(cut?.content).toMatch(/^a\n\[shortened: 49 of 50/);
   });
 
+  test("K1: every result counts, not every batch", async () => {
+    const history = [calls("z"), result("z", "z".repeat(50)), calls("a", "b"), result("a"), result("b")];
+    const [, cut] = await sentOf(history, { toolResults: { maxChars: 1, keepLast: 2 } });
+    expect(cut?.content).toMatch(/^z\n\[shortened/);
+  });
+
   test("K1, B51: a cut is never between the halves of a character", async () => {
     const history = [calls("a"), result("a", "\u{1F600}".repeat(3))];
     const [, cut] = await sentOf(history, { toolResults: { maxChars: 3, keepLast: 0 } });
@@ -92,6 +98,25 @@ describe("what stays together", () => {
     expect(first).toEqual(system([{ kind: "text", text: "s1" }, block]));
     expect(contents(await sentOf([human("q"), system("s1"), system("s2")], { maxMessages: 2 }))).toEqual(["s1\n\ns2", "q"]);
     expect(contents(await sentOf([human("q"), system("s1")], { maxMessages: 1, keepSystem: false }))).toEqual(["q"]);
+  });
+
+  test("K1: one system message is sent as it is", async () => {
+    const only = system("s");
+    expect((await sentOf([human("q"), only], { maxMessages: 9 }))[0]).toBe(only);
+  });
+
+  test("K1: within one long turn the oldest exchanges go, the question stays, and no more than needed", async () => {
+    const history = [human("q"), ...["a", "b", "c", "d"].flatMap((id) => [calls(id), result(id)])];
+    expect(contents(await sentOf(history, { maxMessages: 5 }))).toEqual(["q", "", "c", "", "d"]);
+    expect(contents(await sentOf(history, { maxMessages: 6 }))).toEqual(["q", "", "c", "", "d"]);
+  });
+
+  test("K1: `keepLast` counts messages, and takes the ones they belong to", async () => {
+    const history = [human("q"), says("x"), says("y"), calls("a", "b"), result("a"), result("b")];
+    expect(contents(await sentOf(history, { maxMessages: 1, keepLast: 3 }))).toEqual(["q", "", "a", "b"]);
+    expect(contents(await sentOf(history, { maxMessages: 1, keepLast: 1 }))).toEqual(["q", "", "a", "b"]);
+    expect(contents(await sentOf(history, { maxMessages: 1, keepLast: 4 }))).toEqual(["q", "y", "", "a", "b"]);
+    expect(contents(await sentOf(history, { maxMessages: 1, keepLast: 0 }))).toEqual(["q"]);
   });
 
   test("K1: a limit smaller than what must be kept is exceeded, and said to be", async () => {
@@ -147,7 +172,44 @@ describe("summaries", () => {
     await Promise.all([compress(turns(6), policy), compress(turns(6), policy)]);
     expect(asked.length).toBe(1);
     await compress([human("other"), ...turns(6).slice(1)], policy);
-    expect(asked[1]?.earlier).toBeUndefined();
+    expect(asked.map(({ earlier }) => earlier)).toEqual([undefined, undefined]);
+  });
+
+  test("K1: a conversation that fits is not summarized, and one that grew always has its summary, also by tokens", async () => {
+    const { asked, summarize } = recorder();
+    const countTokens = ({ content }: NeutralMessage) => content.length;
+    const policy = new CompressionPolicy({ maxTokens: 400, countTokens, summarize });
+    const tens = Array.from({ length: 40 }, (_, n) => [human(`q${n}`.padEnd(40)), calls(`${n}`), result(`${n}`, "r".repeat(40))]);
+    const history = tens.flat();
+    expect((await compress(history.slice(0, 15), policy)).messages).toEqual(history.slice(0, 15));
+    expect(asked).toEqual([]);
+    for (let length = 16; length <= history.length; length += 1) {
+      const { messages } = await compress(history.slice(0, length), policy);
+      expect(contents(messages)[0]).toMatch(/^Summary of the earlier conversation:\nS/);
+    }
+  });
+
+  test("K1: results that become short move no cut back: the summaries stay in use", async () => {
+    const { asked, summarize } = recorder();
+    const countTokens = ({ content }: NeutralMessage) => 5 + content.length;
+    const toolResults = { maxChars: 10, keepLast: 3 };
+    const policy = new CompressionPolicy({ maxTokens: 2000, countTokens, toolResults, summarize });
+    const turn = (n: number) => [human(`q${n}`), calls(`${n}`), result(`${n}`, "r".repeat(300))];
+    const history = Array.from({ length: 100 }, (_, n) => turn(n)).flat();
+    for (let length = 1; length <= history.length; length += 1) await compress(history.slice(0, length), policy);
+    expect(asked.map(({ earlier }) => earlier)).toEqual([undefined, ...asked.slice(1).map((_, n) => `S${n + 1}`)]);
+    expect(asked.length).toBeLessThan(20);
+  });
+
+  test("K1: the newest 1000 summaries are remembered", async () => {
+    const { asked, summarize } = recorder();
+    const policy = new CompressionPolicy({ maxMessages: 2, summarize });
+    const nth = (n: number) => compress([human(`${n}`), says("x"), human("last")], policy);
+    for (let n = 0; n <= 1000; n += 1) await nth(n);
+    await nth(1);
+    expect(asked.length).toBe(1001);
+    await nth(0);
+    expect(asked.length).toBe(1002);
   });
 
   test("K1: a summarizer that fails is heard, and asked again the next time", async () => {
