@@ -61,8 +61,9 @@ function merged(systems: readonly NeutralSystemMessage[]): NeutralSystemMessage 
   if (first === undefined || more.length === 0) return first;
   const texts = systems.flatMap(({ content }) => (typeof content === "string" ? content : []));
   if (texts.length === systems.length) return { role: "system", content: texts.join("\n\n") };
-  const parts = systems.flatMap(({ content }): readonly (TextPart | MediaPart)[] =>
-    typeof content === "string" ? [{ kind: "text", text: content }] : content,
+  // Some providers join blocks without anything between them; blocks themselves stay as they are, they may carry marks.
+  const parts = systems.flatMap(({ content }, index): readonly (TextPart | MediaPart)[] =>
+    typeof content === "string" ? [{ kind: "text", text: `${index === 0 ? "" : "\n\n"}${content}\n\n` }] : content,
   );
   return { role: "system", content: parts };
 }

@@ -95,7 +95,7 @@ describe("what stays together", () => {
   test("K1: several system messages become one in front, blocks as they were", async () => {
     const block = { kind: "text", text: "s2", source: { type: "text", text: "s2", cache_control: {} } } as const;
     const [first] = await sentOf([system("s1"), human("q"), system([block])], { maxMessages: 9 });
-    expect(first).toEqual(system([{ kind: "text", text: "s1" }, block]));
+    expect(first).toEqual(system([{ kind: "text", text: "s1\n\n" }, block]));
     expect(contents(await sentOf([human("q"), system("s1"), system("s2")], { maxMessages: 2 }))).toEqual(["s1\n\ns2", "q"]);
     expect(contents(await sentOf([human("q"), system("s1")], { maxMessages: 1, keepSystem: false }))).toEqual(["q"]);
   });
