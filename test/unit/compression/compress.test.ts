@@ -189,6 +189,20 @@ describe("summaries", () => {
     }
   });
 
+  test("K1: what the system messages take is taken once from the limit", async () => {
+    const { asked, summarize } = recorder();
+    const countTokens = ({ content }: NeutralMessage) => content.length;
+    const policy = new CompressionPolicy({ maxTokens: 1000, countTokens, summarize });
+    const questions = Array.from({ length: 44 }, (_, n) => human(`q${n}`.padEnd(10)));
+    const { messages } = await compress([system("s".repeat(300)), ...questions], policy);
+    // 800 beside a summary, 300 of them the system's: 44 of 50 questions fit, and nobody is asked.
+    expect([messages.length, asked.length]).toEqual([45, 0]);
+    const more = Array.from({ length: 80 }, (_, n) => human(`q${n}`.padEnd(10)));
+    // Behind the last cut to 25, the conversation grew to 50 again, and so on.
+    const grown = await compress([system("s".repeat(300)), ...more], policy);
+    expect(grown.messages.length).toBe(2 + 25 + ((80 - 51) % 26));
+  });
+
   test("K1: results that become short move no cut back: the summaries stay in use", async () => {
     const { asked, summarize } = recorder();
     const countTokens = ({ content }: NeutralMessage) => 5 + content.length;
