@@ -70,11 +70,7 @@ export type { AsymmetricKey } from "./crypto/ed25519.js";
 export type { Secret, Secrets } from "./crypto/keys.js";
 
 // ---- what the model is sent of a long conversation
-export {
-  CompressionPolicy,
-  type CompressionOptions,
-  type ToolResultOptions,
-} from "./compression/policy.js";
+export { CompressionPolicy, type CompressionOptions, type ToolResultOptions } from "./compression/policy.js";
 export { compress, type CompressedHistory } from "./compression/compress.js";
 export { closeOpenCalls } from "./compression/open-calls.js";
 export type { Summarize } from "./compression/summaries.js";

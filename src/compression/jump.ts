@@ -25,11 +25,7 @@ export function jump(whole: readonly Unit[], settings: CompressionSettings, limi
   return new Growth(sizedUnits(whole, settings, isFixed), settings.toolResults?.keepLast).cut(room);
 }
 
-function sizedUnits(
-  whole: readonly Unit[],
-  settings: CompressionSettings,
-  isFixed: (unit: Unit) => boolean,
-): Sized[] {
+function sizedUnits(whole: readonly Unit[], settings: CompressionSettings, isFixed: (unit: Unit) => boolean): Sized[] {
   const rule = settings.toolResults;
   const cut = rule === undefined ? whole : shortenResults(whole, { ...rule, keepLast: 0 });
   return whole.map((unit, at) => {

@@ -60,8 +60,9 @@ export class CompressionPolicy {
 
   /** @throws ToolUsageError naming the option that does not exist or has a value that cannot be meant */
   constructor(options: CompressionOptions) {
-    const { maxTokens, maxMessages, countTokens, keepLast = 1, keepSystem = true, toolResults, summarize } = options;
-    refuseOthers(options);
+    const { maxTokens, maxMessages, countTokens, toolResults, summarize, ...more } = options;
+    const { keepLast = 1, keepSystem = true, ...rest } = more;
+    refuseUnknown(OWNER, rest);
     if (maxTokens === undefined && maxMessages === undefined && toolResults === undefined) {
       throw new ToolUsageError(`${OWNER}: give maxTokens, maxMessages or toolResults, or nothing is ever shortened`);
     }
@@ -73,17 +74,13 @@ export class CompressionPolicy {
       keepLast: fromZero("keepLast", keepLast),
       keepSystem,
       toolResults: resultRule(toolResults),
-      summaries: summarize === undefined ? undefined : new Summaries(functionOption("summarize", summarize) ?? summarize),
+      summaries:
+        summarize === undefined ? undefined : new Summaries(functionOption("summarize", summarize) ?? summarize),
     };
   }
 }
 
 const OWNER = "CompressionPolicy";
-
-function refuseOthers(options: CompressionOptions): void {
-  const { maxTokens, maxMessages, countTokens, keepLast, keepSystem, toolResults, summarize, ...rest } = options;
-  refuseUnknown(OWNER, rest);
-}
 
 function limitOption(name: string, value: number | undefined): number {
   return value === undefined ? Number.POSITIVE_INFINITY : countOption(OWNER, name, value);

@@ -5,10 +5,7 @@ import { digest } from "../crypto/digest.js";
 import { jsonText, type NeutralMessage } from "./message.js";
 
 /** A summary of these messages; `earlier` summarizes what came before them. */
-export type Summarize = (
-  messages: readonly NeutralMessage[],
-  earlier: string | undefined,
-) => string | Promise<string>;
+export type Summarize = (messages: readonly NeutralMessage[], earlier: string | undefined) => string | Promise<string>;
 
 const MAX_SUMMARIES = 1000;
 // What is digested is text that was in memory before: no limit of its own.

@@ -5,7 +5,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { ChatOpenAI } from "@langchain/openai";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { CompressionPolicy, type CompressionOptions } from "agent-adapter";
 import { langgraphCompressor } from "agent-adapter/langgraph";
@@ -22,7 +22,8 @@ async function bodyOf(model: BaseChatModel, messages: BaseMessage[]): Promise<Js
   const bodies: Json[] = [];
   globalThis.fetch = async (input, init) => {
     const body = init?.body ?? (input instanceof Request ? await input.text() : undefined);
-    bodies.push(JSON.parse(String(body)) as Json);
+    if (typeof body !== "string") throw new Error("a request without a text");
+    bodies.push(JSON.parse(body) as Json);
     return new Response('{"error":{"message":"no network in tests","type":"invalid_request_error"}}', { status: 400 });
   };
   const failed = await model.invoke(messages).then(
@@ -141,7 +142,9 @@ function stepMessages({ ids, answered, long, interleaved }: Step, isAbandoned: b
 function conversation(all: readonly Turn[]): BaseMessage[] {
   return all.flatMap(({ steps, system, picture }, index) => {
     const isLast = index === all.length - 1;
-    const question = picture ? new HumanMessage({ content: [{ type: "text", text: "look" }, image] }) : new HumanMessage("go");
+    const question = picture
+      ? new HumanMessage({ content: [{ type: "text", text: "look" }, image] })
+      : new HumanMessage("go");
     const messages = steps.flatMap((each, at) => stepMessages(each, !isLast && at === steps.length - 1));
     const end = isLast || steps.length > 0 ? [] : [new AIMessage("done")];
     return [...(system ? [new SystemMessage(`turn ${index}`)] : []), question, ...messages, ...end];
@@ -150,7 +153,10 @@ function conversation(all: readonly Turn[]): BaseMessage[] {
 
 const LIMITS: readonly CompressionOptions[] = [
   ...[1, 2, 3, 4, 5, 7, 9, 12, 40].map((maxMessages) => ({ maxMessages })),
-  ...[1, 20, 60, 120, 200, 400, 900, 2000].map((maxTokens) => ({ maxTokens, toolResults: { maxChars: 50, keepLast: 1 } })),
+  ...[1, 20, 60, 120, 200, 400, 900, 2000].map((maxTokens) => ({
+    maxTokens,
+    toolResults: { maxChars: 50, keepLast: 1 },
+  })),
   ...[3, 6, 9].map((maxMessages) => ({ maxMessages, summarize: () => "they talked" })),
 ];
 
@@ -166,7 +172,10 @@ describe.each(Object.entries(PROVIDERS))("K1: %s", (_, { model, faultsOf }) => {
   });
 
   it("K1: its rules are broken by a conversation that is cut without regard to calls", async () => {
-    const history = [new HumanMessage("go"), ...stepMessages({ ids: ["call_a"], answered: 0, long: false, interleaved: false }, true)];
+    const history = [
+      new HumanMessage("go"),
+      ...stepMessages({ ids: ["call_a"], answered: 0, long: false, interleaved: false }, true),
+    ];
     expect(faultsOf(await bodyOf(model(), [...history, new HumanMessage("well?")]))).not.toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // Random conversations for the compression tests, and what must hold of every list that a model is sent.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { NeutralAssistantMessage, NeutralContent, NeutralMessage } from "agent-adapter";
 
 const text = fc.oneof(
@@ -7,10 +7,23 @@ const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.constantFrom("word ".repeat(200), "\u{1F600}".repeat(300), "日本語".repeat(100)),
 );
-const image = fc.constant({ kind: "media" as const, type: "image", source: { type: "image", data: "AAAA".repeat(50) } });
+const image = fc.constant({
+  kind: "media" as const,
+  type: "image",
+  source: { type: "image", data: "AAAA".repeat(50) },
+});
 const content: fc.Arbitrary<NeutralContent> = fc.oneof(
   { weight: 4, arbitrary: text },
-  { weight: 1, arbitrary: fc.array(fc.oneof(text.map((each) => ({ kind: "text" as const, text: each })), image), { maxLength: 3 }) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.oneof(
+        text.map((each) => ({ kind: "text" as const, text: each })),
+        image,
+      ),
+      { maxLength: 3 },
+    ),
+  },
 );
 
 /** Few ids, so that turns share them. */
@@ -38,7 +51,9 @@ const exchange = calls.chain((ids) =>
   fc
     .tuple(
       assistant(ids),
-      fc.shuffledSubarray([...ids, ...ids.slice(0, 1)], { minLength: 0 }).chain((answered) => fc.tuple(...answered.map(result))),
+      fc
+        .shuffledSubarray([...ids, ...ids.slice(0, 1)], { minLength: 0 })
+        .chain((answered) => fc.tuple(...answered.map(result))),
       fc.option(system, { nil: undefined, freq: 4 }),
     )
     .map(([head, results, between]): NeutralMessage[] => [

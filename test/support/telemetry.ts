@@ -72,7 +72,11 @@ export class Sdk {
 
   async durations(): Promise<Measured[]> {
     await this.meterProvider.forceFlush();
-    const all = this.#metrics.getMetrics().at(-1)?.scopeMetrics.flatMap(({ metrics: found }) => found) ?? [];
+    const all =
+      this.#metrics
+        .getMetrics()
+        .at(-1)
+        ?.scopeMetrics.flatMap(({ metrics: found }) => found) ?? [];
     return all
       .filter(({ descriptor }) => descriptor.name === "gen_ai.execute_tool.duration")
       .flatMap(({ dataPoints, descriptor }) =>

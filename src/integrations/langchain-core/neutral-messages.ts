@@ -63,7 +63,11 @@ function newMessage(message: NeutralMessage, origin: unknown): BaseMessage {
       return new ToolMessage({ content, tool_call_id: message.callId, status: message.status, ...name, ...id });
     }
     case "assistant": {
-      const calls = message.calls.map(({ id: callId, name, args }) => ({ id: callId, name, args: { ...Object(args) } }));
+      const calls = message.calls.map(({ id: callId, name, args }) => ({
+        id: callId,
+        name,
+        args: { ...Object(args) },
+      }));
       return new AIMessage({ content, tool_calls: calls, ...id });
     }
   }

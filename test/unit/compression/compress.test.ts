@@ -28,6 +28,7 @@ const result = (callId: string, content: NeutralContent = callId): NeutralMessag
 });
 const sentOf = async (history: readonly NeutralMessage[], options: CompressionOptions) =>
   (await compress(history, new CompressionPolicy(options))).messages;
+const text = (content: NeutralContent | undefined) => (typeof content === "string" ? content : JSON.stringify(content));
 const contents = (messages: readonly NeutralMessage[]) => messages.map(({ content }) => content);
 
 describe("results", () => {
@@ -83,7 +84,14 @@ describe("what stays together", () => {
   });
 
   test("K1: late and doubled results: they follow their call, and the newest of several counts", async () => {
-    const history = [calls("a", "b"), result("b"), human("q"), result("a", "first"), result("a", "second"), result("zz")];
+    const history = [
+      calls("a", "b"),
+      result("b"),
+      human("q"),
+      result("a", "first"),
+      result("a", "second"),
+      result("zz"),
+    ];
     expect(contents(await sentOf(history, { maxMessages: 9 }))).toEqual(["", "b", "second", "q"]);
   });
 
@@ -96,7 +104,10 @@ describe("what stays together", () => {
     const block = { kind: "text", text: "s2", source: { type: "text", text: "s2", cache_control: {} } } as const;
     const [first] = await sentOf([system("s1"), human("q"), system([block])], { maxMessages: 9 });
     expect(first).toEqual(system([{ kind: "text", text: "s1\n\n" }, block]));
-    expect(contents(await sentOf([human("q"), system("s1"), system("s2")], { maxMessages: 2 }))).toEqual(["s1\n\ns2", "q"]);
+    expect(contents(await sentOf([human("q"), system("s1"), system("s2")], { maxMessages: 2 }))).toEqual([
+      "s1\n\ns2",
+      "q",
+    ]);
     expect(contents(await sentOf([human("q"), system("s1")], { maxMessages: 1, keepSystem: false }))).toEqual(["q"]);
   });
 
@@ -143,7 +154,10 @@ describe("summaries", () => {
     const history = [system("s"), ...turns(5)];
     const { messages, dropped } = await compress(history, new CompressionPolicy({ maxMessages: 6, summarize }));
     expect(messages[1]).toEqual(human("Summary of the earlier conversation:\nS1"));
-    expect([...dropped, ...messages.filter((message) => history.includes(message) && message.role !== "system")]).toEqual(history.slice(1));
+    expect([
+      ...dropped,
+      ...messages.filter((message) => history.includes(message) && message.role !== "system"),
+    ]).toEqual(history.slice(1));
     expect(asked).toEqual([{ texts: contents(dropped), earlier: undefined }]);
     expect(messages.length).toBeLessThanOrEqual(6);
   });
@@ -155,7 +169,7 @@ describe("summaries", () => {
     for (let length = 1; length <= history.length; length += 1) {
       const { messages, dropped } = await compress(history.slice(0, length), policy);
       expect(messages.length).toBeLessThanOrEqual(20);
-      const summaries = messages.filter(({ content }) => String(content).startsWith("Summary"));
+      const summaries = messages.filter(({ content }) => text(content).startsWith("Summary"));
       expect(summaries.length).toBe(dropped.length === 0 ? 0 : 1);
     }
     // 120 messages, about ten dropped at a time.
@@ -179,7 +193,11 @@ describe("summaries", () => {
     const { asked, summarize } = recorder();
     const countTokens = ({ content }: NeutralMessage) => content.length;
     const policy = new CompressionPolicy({ maxTokens: 400, countTokens, summarize });
-    const tens = Array.from({ length: 40 }, (_, n) => [human(`q${n}`.padEnd(40)), calls(`${n}`), result(`${n}`, "r".repeat(40))]);
+    const tens = Array.from({ length: 40 }, (_, n) => [
+      human(`q${n}`.padEnd(40)),
+      calls(`${n}`),
+      result(`${n}`, "r".repeat(40)),
+    ]);
     const history = tens.flat();
     expect((await compress(history.slice(0, 15), policy)).messages).toEqual(history.slice(0, 15));
     expect(asked).toEqual([]);
@@ -238,12 +256,15 @@ describe("summaries", () => {
   });
 
   test("K1: a summary that is too long is cut, an empty one is none, and without room nobody is asked", async () => {
-    const long = await compress(turns(40), new CompressionPolicy({ maxTokens: 100, summarize: () => "long ".repeat(999) }));
+    const long = await compress(
+      turns(40),
+      new CompressionPolicy({ maxTokens: 100, summarize: () => "long ".repeat(999) }),
+    );
     const tokens = long.messages.reduce((sum, message) => sum + estimateTokens(message), 0);
     expect(tokens).toBeLessThanOrEqual(100);
-    expect(String(long.messages[0]?.content)).toMatch(/^Summary of the earlier conversation:\n(long ){3}/);
+    expect(text(long.messages[0]?.content)).toMatch(/^Summary of the earlier conversation:\n(long ){3}/);
     const none = await sentOf(turns(6), { maxMessages: 4, summarize: () => "" });
-    expect(none.every(({ content }) => !String(content).startsWith("Summary"))).toBe(true);
+    expect(none.every(({ content }) => !text(content).startsWith("Summary"))).toBe(true);
     const { asked, summarize } = recorder();
     await compress([...turns(6), human("last")], new CompressionPolicy({ maxMessages: 1, summarize }));
     expect(asked).toEqual([]);
@@ -254,10 +275,10 @@ describe("closeOpenCalls", () => {
   test("K1, B38: what a new message of a human left open is answered behind the results that are there", () => {
     const history = [human("1"), calls("a", "b"), result("a"), human("2"), calls("c")];
     const closed = closeOpenCalls(history);
-    expect(closed.map((message) => (message.role === "tool" ? `${message.callId} ${message.status}` : message.role))).toEqual(
-      ["human", "assistant", "a success", "b error", "human", "assistant"],
-    );
-    expect(JSON.parse(String(closed[3]?.content))).toEqual({
+    expect(
+      closed.map((message) => (message.role === "tool" ? `${message.callId} ${message.status}` : message.role)),
+    ).toEqual(["human", "assistant", "a success", "b error", "human", "assistant"]);
+    expect(JSON.parse(text(closed[3]?.content))).toEqual({
       error: { kind: "ToolError", message: expect.stringContaining("outcome unknown") },
     });
   });
@@ -291,10 +312,13 @@ describe("options", () => {
     expect(String(error)).toContain(name);
   });
 
-  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, "4"])("N1: a counter that gives %s is refused", async (tokens) => {
-    const policy = new CompressionPolicy({ maxTokens: 10, countTokens: () => tokens as number });
-    await expect(compress([human("q")], policy)).rejects.toThrow("countTokens");
-  });
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, "4"])(
+    "N1: a counter that gives %s is refused",
+    async (tokens) => {
+      const policy = new CompressionPolicy({ maxTokens: 10, countTokens: () => tokens as number });
+      await expect(compress([human("q")], policy)).rejects.toThrow("countTokens");
+    },
+  );
 
   test("K1: tokens are counted by the counter that is given, or estimated", async () => {
     const history = [human("1"), says("2"), human("3")];

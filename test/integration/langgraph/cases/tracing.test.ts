@@ -14,7 +14,10 @@ afterEach(() => Sdk.unregister());
 
 const names = () => sdk.spans().map(({ name }) => name);
 const stand = (ran: string[]) =>
-  new Stand({ tools: () => [counted(ran, "look", { effects: "read" }), asking(ran, "send")], hooks: [new OpenTelemetryHook()] });
+  new Stand({
+    tools: () => [counted(ran, "look", { effects: "read" }), asking(ran, "send")],
+    hooks: [new OpenTelemetryHook()],
+  });
 
 test("O1: a pause writes the finished sibling and nothing of the call that waits; the answer writes call and wait", async () => {
   const ran: string[] = [];

@@ -10,11 +10,7 @@ import {
 } from "@langchain/core/messages";
 import { expect, test } from "vitest";
 import { CompressionPolicy, type NeutralMessage } from "../../../../src/index.js";
-import {
-  compressed,
-  fromNeutral,
-  toNeutral,
-} from "../../../../src/integrations/langchain-core/neutral-messages.js";
+import { compressed, fromNeutral, toNeutral } from "../../../../src/integrations/langchain-core/neutral-messages.js";
 
 const marked = { type: "text" as const, text: "be brief", cache_control: { type: "ephemeral" } };
 const image = { type: "image_url" as const, image_url: { url: "data:image/png;base64,AAAA" } };
@@ -44,7 +40,12 @@ test("K2: joined system messages keep the marks of their blocks", async () => {
 
 test("K2: an image of an older result is left out by name, its text stays", async () => {
   const rule = new CompressionPolicy({ toolResults: { maxChars: 100, keepLast: 0 } });
-  const result = new ToolMessage({ id: "m", content: [{ type: "text", text: "found" }, image], tool_call_id: "a", name: "look" });
+  const result = new ToolMessage({
+    id: "m",
+    content: [{ type: "text", text: "found" }, image],
+    tool_call_id: "a",
+    name: "look",
+  });
   const [, sent] = await compressed([new AIMessage({ content: "", tool_calls: [call] }), result], rule);
   expect(sent?.content).toEqual([
     { type: "text", text: "found" },

@@ -85,14 +85,17 @@ describe("a call", () => {
     ["a failure", { execute: () => Promise.reject(new Error("a secret")) }, "ToolFailed", false],
     ["an answer for the model", { execute: () => Promise.reject(new ToolError("a secret")) }, "ToolError", true],
     ["a timeout", { timeoutMs: 2, execute: never }, "ToolTimeout", false],
-  ])("O1: that ends with %s has its kind as error type, in the span and in the histogram", async (_, options, kind, visible) => {
-    await failure(traced(options).run());
-    const span = only(CALL);
-    expect(span.attributes).toMatchObject({ "error.type": kind, "agent_adapter.error.model_visible": visible });
-    expect(span.status).toEqual({ code: SpanStatusCode.ERROR });
-    expect((await sdk.durations())[0]?.attributes["error.type"]).toBe(kind);
-    expect(JSON.stringify([span.attributes, span.status, span.events])).not.toContain("a secret");
-  });
+  ])(
+    "O1: that ends with %s has its kind as error type, in the span and in the histogram",
+    async (_, options, kind, visible) => {
+      await failure(traced(options).run());
+      const span = only(CALL);
+      expect(span.attributes).toMatchObject({ "error.type": kind, "agent_adapter.error.model_visible": visible });
+      expect(span.status).toEqual({ code: SpanStatusCode.ERROR });
+      expect((await sdk.durations())[0]?.attributes["error.type"]).toBe(kind);
+      expect(JSON.stringify([span.attributes, span.status, span.events])).not.toContain("a secret");
+    },
+  );
 
   test("O1: that another hook refuses has a span", async () => {
     const { run } = traced({}, { hooks: [new BudgetHook({ maxCalls: 0 })] });
@@ -127,20 +130,34 @@ describe("a call", () => {
   test("O1: of the same name at the same time, in two runs or two contexts of one, each keeps its own end", async () => {
     const gates = { one: gate<string>(), two: gate<string>() };
     const { executor } = traced(
-      { execute: ({ to }) => (to === "one" ? gates.one.wait : gates.two.wait).then(() => { if (to === "two") throw new ToolError("no"); }) },
+      {
+        execute: async ({ to }) => {
+          await (to === "one" ? gates.one.wait : gates.two.wait);
+          if (to === "two") throw new ToolError("no");
+        },
+      },
       {},
       { values: true },
     );
     const start = (to: string, metadata: object) =>
-      executor.run("act", { to }, { context: executor.context({ threadId: "t", metadata: { ...metadata } }), callId: "c" });
+      executor.run(
+        "act",
+        { to },
+        { context: executor.context({ threadId: "t", metadata: { ...metadata } }), callId: "c" },
+      );
     const [one, two] = [start("one", {}), failure(start("two", {}))];
     await turns();
     gates.two.open("");
     await two;
     gates.one.open("");
     await one;
-    const ends = sdk.named(CALL).map(({ attributes }) => [attributes["gen_ai.tool.call.arguments"], attributes["error.type"]]);
-    expect(ends).toEqual([['{"to":"two"}', "ToolError"], ['{"to":"one"}', undefined]]);
+    const ends = sdk
+      .named(CALL)
+      .map(({ attributes }) => [attributes["gen_ai.tool.call.arguments"], attributes["error.type"]]);
+    expect(ends).toEqual([
+      ['{"to":"two"}', "ToolError"],
+      ['{"to":"one"}', undefined],
+    ]);
   });
 });
 
@@ -182,25 +199,28 @@ describe("the wait for a human", () => {
   test.each([
     ["approved", approve({ by: "ana" }), undefined],
     ["denied", deny({ by: "ana" }), "ApprovalDenied"],
-  ])("O1: of a call that is %s is a span of its own, and the call's begins where it ends", async (state, decision, kind) => {
-    const approval = new CallbackApproval(() => sleep(30).then(() => decision));
-    const { run } = traced({ confirm: true }, { approval });
-    await sdk.inSpan("agent", () => run().catch(() => undefined));
-    const [wait, call] = [only(WAIT), only(CALL)];
-    expect(wait.attributes).toMatchObject({
-      "gen_ai.tool.name": "act",
-      "gen_ai.tool.call.id": "c",
-      "agent_adapter.approval.decision": state,
-      "agent_adapter.approval.decided_by": "ana",
-    });
-    expect(endMs(wait) - startMs(wait)).toBeGreaterThanOrEqual(25);
-    expect(startMs(call)).toBeGreaterThanOrEqual(endMs(wait) - 2);
-    expect(endMs(call) - startMs(call)).toBeLessThan(25);
-    expect(call.links.map(({ context }) => context.spanId)).toEqual([wait.spanContext().spanId]);
-    const parents = [wait, call].map(({ parentSpanContext }) => parentSpanContext?.spanId);
-    expect(parents).toEqual([only("agent").spanContext().spanId, only("agent").spanContext().spanId]);
-    expect(call.attributes["error.type"]).toBe(kind);
-  });
+  ])(
+    "O1: of a call that is %s is a span of its own, and the call's begins where it ends",
+    async (state, decision, kind) => {
+      const approval = new CallbackApproval(() => sleep(30).then(() => decision));
+      const { run } = traced({ confirm: true }, { approval });
+      await sdk.inSpan("agent", () => run().catch(() => undefined));
+      const [wait, call] = [only(WAIT), only(CALL)];
+      expect(wait.attributes).toMatchObject({
+        "gen_ai.tool.name": "act",
+        "gen_ai.tool.call.id": "c",
+        "agent_adapter.approval.decision": state,
+        "agent_adapter.approval.decided_by": "ana",
+      });
+      expect(endMs(wait) - startMs(wait)).toBeGreaterThanOrEqual(25);
+      expect(startMs(call)).toBeGreaterThanOrEqual(endMs(wait) - 2);
+      expect(endMs(call) - startMs(call)).toBeLessThan(25);
+      expect(call.links.map(({ context }) => context.spanId)).toEqual([wait.spanContext().spanId]);
+      const parents = [wait, call].map(({ parentSpanContext }) => parentSpanContext?.spanId);
+      expect(parents).toEqual([only("agent").spanContext().spanId, only("agent").spanContext().spanId]);
+      expect(call.attributes["error.type"]).toBe(kind);
+    },
+  );
 
   test("O1: a program that cannot pause writes nothing until the answer is used; the wait begins when it was asked", async () => {
     const { run } = traced({ confirm: true }, { approval: new ScriptedPort(pending, yes()) });
@@ -239,16 +259,24 @@ describe("with its ledger", () => {
   test("O1: arguments that do not fit and tools that do not exist have a span; unknown names are in no name and no metric", async () => {
     const { executor, entries } = observed();
     const outcomes = await sdk.inSpan("agent", () =>
-      executor.runMany([{ tool: "act", args: {} }, { tool: "x".repeat(99), args: {} }]),
+      executor.runMany([
+        { tool: "act", args: {} },
+        { tool: "x".repeat(99), args: {} },
+      ]),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     const spans = sdk.spans().filter(({ name }) => name.startsWith("execute_tool"));
-    expect(spans.map(({ name, attributes }) => [name, attributes["gen_ai.tool.name"], attributes["error.type"]])).toEqual([
+    expect(
+      spans.map(({ name, attributes }) => [name, attributes["gen_ai.tool.name"], attributes["error.type"]]),
+    ).toEqual([
       [CALL, "act", "ToolArgsInvalid"],
       ["execute_tool (unknown)", "x".repeat(64), "ToolNotFound"],
     ]);
     for (const span of spans) expect(span.parentSpanContext?.spanId).toBe(only("agent").spanContext().spanId);
-    expect((await sdk.durations()).map(({ attributes }) => attributes["gen_ai.tool.name"])).toEqual(["act", "(unknown)"]);
+    expect((await sdk.durations()).map(({ attributes }) => attributes["gen_ai.tool.name"])).toEqual([
+      "act",
+      "(unknown)",
+    ]);
     expect((await entries()).map(({ errorKind }) => errorKind)).toEqual(["ToolArgsInvalid", "ToolNotFound"]);
     expect((await executor.ledger.totals()).calls).toBe(0);
   });
@@ -272,7 +300,11 @@ describe("tracing changes no call", () => {
   });
 
   test("O1: a tracer that throws fails nothing", async () => {
-    const tracerProvider = { getTracer: () => { throw new Error("broken"); } };
+    const tracerProvider = {
+      getTracer: () => {
+        throw new Error("broken");
+      },
+    };
     const approval = new ScriptedPort(yes());
     expect(await traced({ confirm: true }, { approval }, { tracerProvider }).run()).toBe("did a secret");
     expect(approval.tokens.length).toBe(1);
