@@ -1,9 +1,9 @@
 // Properties proved on the real LangGraph and the real OpenTelemetry SDK: across a pause a call has one span and one wait, from when
 // it was asked to when the answer was used; siblings that finished have no second one; a race has one winner.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { deny } from "agent-adapter";
+import { deny, ToolError } from "agent-adapter";
 import { OpenTelemetryHook } from "agent-adapter/opentelemetry";
-import { asking, call, counted, sleep, Stand } from "../../../support/langgraph.js";
+import { ai, asking, aTaskPerCall, call, counted, failure, sleep, Stand } from "../../../support/langgraph.js";
 import { endMs, Sdk, startMs } from "../../../support/telemetry.js";
 
 let sdk: Sdk;
@@ -69,4 +69,44 @@ test("O1: of ten resumes at once one has the spans of the call", async () => {
   await Promise.allSettled(Array.from({ length: 10 }, () => graph.resume({ [pending.id]: answer })));
   expect(ran).toEqual(["send 1"]);
   expect(names()).toEqual(["wait_for_approval send", "execute_tool send"]);
+});
+
+test("O1: of two tasks at the same time with one call id, each has its own arguments and its own end", async () => {
+  const ran: string[] = [];
+  const work = async ({ n }: { n: number }) => {
+    await sleep(n === 1 ? 40 : 5);
+    if (n === 2) throw new ToolError("no");
+  };
+  const graph = new Stand({
+    tools: () => [counted(ran, "look", { effects: "read", body: work })],
+    hooks: [new OpenTelemetryHook({ values: true })],
+    graph: aTaskPerCall,
+  });
+  await sdk.inSpan("turn", () => graph.start(call("x", 1, "look"), call("x", 2, "look")));
+  const ends = sdk
+    .named("execute_tool look")
+    .map(({ attributes }) => [attributes["gen_ai.tool.call.arguments"], attributes["error.type"]]);
+  expect(ends).toEqual([
+    ['{"n":2}', "ToolError"],
+    ['{"n":1}', undefined],
+  ]);
+  const [second, first] = sdk.named("execute_tool look");
+  if (first === undefined || second === undefined) throw new Error("spans are missing");
+  expect(endMs(first) - startMs(first)).toBeGreaterThan(30);
+});
+
+test("O1: an abort of the graph's run is `cancelled`", async () => {
+  const abort = new AbortController();
+  const graph = new Stand({
+    tools: () => [counted([], "look", { effects: "read", body: () => new Promise(() => undefined) })],
+    hooks: [new OpenTelemetryHook()],
+  });
+  const running = graph.app.invoke(
+    { messages: [ai([call("1", 1, "look")])] },
+    { ...graph.config, signal: abort.signal },
+  );
+  setTimeout(() => abort.abort(), 20);
+  await failure(running);
+  await sleep(5);
+  expect(sdk.spans().map(({ attributes }) => attributes["error.type"])).toEqual(["cancelled"]);
 });
