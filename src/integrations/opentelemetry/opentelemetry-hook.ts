@@ -51,7 +51,7 @@ export interface OpenTelemetryHookOptions {
 /**
  * Traces calls: an `execute_tool` span with the attributes of the GenAI semantic conventions for each call that ended, a
  * `wait_for_approval` span for each answer that was used, and the histogram `gen_ai.execute_tool.duration`. Both are children
- * of the span that is active where the call is made. Give it first among the hooks, so that it hears of what the others
+ * of the span that is active where the call is made. Without an OpenTelemetry SDK it does nothing. Give it first among the hooks, so that it hears of what the others
  * refuse. Replays and pauses have no span.
  *
  * @example new Executor(registry, { hooks: [new OpenTelemetryHook()] });
@@ -70,7 +70,8 @@ export class OpenTelemetryHook implements Hook {
     this.#telemetry = new Telemetry({ tracerProvider, meterProvider });
   }
 
-  beforeTool(call: HookCall): BeforeAnswer {
+  beforeTool(call: HookCall): BeforeAnswer | undefined {
+    if (this.#telemetry.isOff()) return undefined;
     const traced: TracedCall = {
       names: namesOf(call, call.context),
       context: call.context,

@@ -1,8 +1,10 @@
 // Writes spans and measurements. Knows OpenTelemetry and the names, nothing about when a call begins or ends.
 
 import {
+  createNoopMeter,
   diag,
   metrics,
+  ProxyTracerProvider,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -38,8 +40,8 @@ export interface CallNames {
 }
 
 export interface Providers {
-  readonly tracerProvider: TracerProvider | undefined;
-  readonly meterProvider: MeterProvider | undefined;
+  readonly tracerProvider?: TracerProvider | undefined;
+  readonly meterProvider?: MeterProvider | undefined;
 }
 
 /** A tracer that fails must not fail a call: it may just have run. */
@@ -57,6 +59,15 @@ export class Telemetry {
 
   constructor(providers: Providers) {
     this.#providers = providers;
+  }
+
+  /** Nobody listens: no SDK is registered and none was given. */
+  isOff(): boolean {
+    const { tracerProvider = trace.getTracerProvider(), meterProvider = metrics.getMeterProvider() } = this.#providers;
+    const isTraced =
+      !(tracerProvider instanceof ProxyTracerProvider) ||
+      tracerProvider.getDelegateTracer(INSTRUMENTATION) !== undefined;
+    return !isTraced && meterProvider.getMeter(INSTRUMENTATION) === createNoopMeter();
   }
 
   /** A call that began when the stopwatch did; `link` is what it waited for. */

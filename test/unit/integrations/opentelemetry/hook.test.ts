@@ -1,6 +1,6 @@
 // Properties proved, on the real SDK: one `execute_tool` span for a call that ended, with the attributes of the conventions; the wait
 // for a human beside it; what stands around it in the trace; nothing of values; and that tracing changes no call.
-import { SpanStatusCode, trace } from "@opentelemetry/api";
+import { metrics, SpanStatusCode, trace } from "@opentelemetry/api";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   BudgetHook,
@@ -322,5 +322,24 @@ describe("tracing changes no call", () => {
   test("O1, N1: a misspelt option is refused by name", () => {
     expect(() => new OpenTelemetryHook({ value: true } as never)).toThrow("value");
     expect(() => new OpenTelemetryHook({ values: "yes" } as never)).toThrow("values");
+  });
+});
+
+describe("what nobody listens to", () => {
+  test("O1: without an SDK nothing is opened for a call; with only metrics or only traces each works alone", async () => {
+    Sdk.unregister();
+    const hook = new OpenTelemetryHook();
+    const seen: unknown[] = [];
+    const spy = { beforeTool: (call: Parameters<OpenTelemetryHook["beforeTool"]>[0]) => hook.beforeTool(call) };
+    const { executor } = stand([tool()], { hooks: [{ beforeTool: (call) => void seen.push(spy.beforeTool(call)) }] });
+    await executor.run("act", secret);
+    expect(seen).toEqual([undefined]);
+    trace.setGlobalTracerProvider(sdk.tracerProvider);
+    await executor.run("act", secret);
+    expect(seen[1]).toBeDefined();
+    Sdk.unregister();
+    metrics.setGlobalMeterProvider(sdk.meterProvider);
+    await executor.run("act", secret);
+    expect(seen[2]).toBeDefined();
   });
 });

@@ -21,7 +21,8 @@ test("O1: a call is found by its context among calls of the same names, else the
   for (const each of [ended, first, second]) calls.add(each);
   expect(calls.find(names, second.context)).toBe(second);
   // For whom a call acts may change on the way; its metadata does not.
-  expect(calls.find(names, { ...second.context, principal: "bo" })).toBe(second);
+  const actingForBo = { ...second.context, principal: "bo" };
+  expect(calls.find(names, actingForBo)).toBe(second);
   expect(calls.find(names, { metadata: {} })).toBe(first);
   expect(calls.find({ ...names, threadId: "t" }, first.context)).toBeUndefined();
 });
