@@ -8,8 +8,10 @@ import { beside, runExample } from "./run-example.js";
 
 const EXAMPLES = [
   "approver-process.ts",
+  "compression.ts",
   "demo.ts",
   "fan-out.ts",
+  "observability.ts",
   "own-node.ts",
   "quickstart.ts",
   "review-desk.ts",
