@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { deny, ToolError } from "agent-adapter";
 import { OpenTelemetryHook } from "agent-adapter/opentelemetry";
 import { ai, asking, aTaskPerCall, call, counted, failure, sleep, Stand } from "../../../support/langgraph.js";
+import { forgetProcess } from "../../../support/process.js";
 import { endMs, Sdk, startMs } from "../../../support/telemetry.js";
 
 let sdk: Sdk;
@@ -28,7 +29,8 @@ test("O1: a pause writes the finished sibling and nothing of the call that waits
   expect(sdk.named("first turn")[0]?.events.map(({ name }) => name)).toEqual(["agent_adapter.approval.asked"]);
   const asked = Date.now();
   await sleep(40);
-  // A program that was started again: hook, executor and graph are new ones.
+  // A program that was started again: hook, executor and graph are new ones, and nothing is remembered outside the checkpointer.
+  forgetProcess();
   const second = first.rebuild({ hooks: [new OpenTelemetryHook()] });
   const pending = await second.only();
   sdk.forget();
