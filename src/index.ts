@@ -69,6 +69,24 @@ export type { JsonLimits, JsonObject, JsonValue } from "./crypto/canonical-json.
 export type { AsymmetricKey } from "./crypto/ed25519.js";
 export type { Secret, Secrets } from "./crypto/keys.js";
 
+// ---- what the model is sent of a long conversation
+export { CompressionPolicy, type CompressionOptions, type ToolResultOptions } from "./compression/policy.js";
+export { compress, type CompressedHistory } from "./compression/compress.js";
+export { closeOpenCalls } from "./compression/open-calls.js";
+export type { Summarize } from "./compression/summaries.js";
+export {
+  estimateTokens,
+  type MediaPart,
+  type NeutralAssistantMessage,
+  type NeutralCall,
+  type NeutralContent,
+  type NeutralHumanMessage,
+  type NeutralMessage,
+  type NeutralResultMessage,
+  type NeutralSystemMessage,
+  type TextPart,
+} from "./compression/message.js";
+
 // ---- errors
 export {
   AgentAdapterError,

@@ -80,4 +80,4 @@ export { digest } from "./crypto/digest.js";
 export { KeyRing, type Secrets } from "./crypto/keys.js";
 export { openSeal, openSealedBytes, seal, sealBytes } from "./crypto/seal.js";
 export { randomId } from "./crypto/random.js";
-export { systemClock } from "./async/clock.js";
+export { startStopwatch, systemClock, type Stopwatch } from "./async/clock.js";

@@ -33,3 +33,16 @@ export const systemClock: Clock = {
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason;
 }
+
+/** What measures how long something takes, finer than the clock and unmoved when the clock is set. */
+export interface Stopwatch {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds since then. */
+  elapsedMs(): number;
+}
+
+export function startStopwatch(): Stopwatch {
+  const begin = performance.now();
+  return { startedAt: Date.now(), elapsedMs: () => performance.now() - begin };
+}

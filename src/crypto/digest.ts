@@ -9,6 +9,7 @@ export type DigestLabel =
   | "agent-adapter/cache/v1"
   | "agent-adapter/definition/v1"
   | "agent-adapter/flow/v1"
+  | "agent-adapter/history/v1"
   | "agent-adapter/idempotency/v1"
   | "agent-adapter/row/v1";
 

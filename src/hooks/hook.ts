@@ -30,7 +30,13 @@ export interface BeforeAnswer {
 /** A question to a human, or its answer. */
 export type ApprovalEvent =
   | { readonly state: "asked"; readonly binding: string; readonly request: ApprovalRequest }
-  | { readonly state: "approved" | "denied"; readonly binding: string; readonly decidedBy: string | undefined };
+  | {
+      readonly state: "approved" | "denied";
+      readonly binding: string;
+      readonly decidedBy: string | undefined;
+      /** When it was asked, perhaps by another process. Milliseconds since the epoch. */
+      readonly askedAt: number;
+    };
 
 /** Code around every call. What `beforeTool` throws refuses the call and spends no answer. */
 export interface Hook {

@@ -8,8 +8,10 @@ import { beside, runExample } from "./run-example.js";
 
 const EXAMPLES = [
   "approver-process.ts",
+  "compression.ts",
   "demo.ts",
   "fan-out.ts",
+  "observability.ts",
   "own-node.ts",
   "quickstart.ts",
   "review-desk.ts",
@@ -76,6 +78,20 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(code).toBe(0);
     expect(beside(out, "this process")).toEqual(["cannot approve"]);
     expect(beside(out, "the ledger says")).toEqual(["decided by ana"]);
+  });
+
+  test("K1, K2: the model is sent less of a long conversation, the state keeps everything", async () => {
+    const { code, out } = await runExample("compression.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "the state keeps")).toEqual(["24 messages"]);
+    expect(beside(out, "a call left open")).toEqual(["outcome unknown"]);
+  });
+
+  test("O1: calls, the wait for a human and what a body does are spans", async () => {
+    const { code, out } = await runExample("observability.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "wait_for_approval pay")).toEqual(["in agent"]);
+    expect(beside(out, "POST /payments")).toEqual(["in execute_tool pay"]);
   });
 
   test("A11/sqlite: a reviewer and two workers on one SQLite file pay once", async () => {

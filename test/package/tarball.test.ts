@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { entryPoints, readPins } from "../../scripts/public-api.mjs";
 import { repository } from "../support/temporary-copy.js";
 
-const PEERS = ["@langchain/core", "@langchain/langgraph", "zod"];
+const PEERS = ["@langchain/core", "@langchain/langgraph", "@opentelemetry/api", "langchain", "zod"];
 const root = mkdtempSync(join(tmpdir(), "agent-adapter-tarball-"));
 const packed: { files: string[] } = { files: [] };
 

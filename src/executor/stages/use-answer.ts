@@ -44,6 +44,7 @@ async function announce(attempt: Attempt, { ask, verdict }: Approved): Promise<v
     state,
     binding: ask.binding,
     decidedBy: verdict.decidedBy,
+    askedAt: ask.askedAt,
   });
 }
 

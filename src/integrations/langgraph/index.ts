@@ -18,6 +18,9 @@ export {
   type RunCompiledOptions,
 } from "./run-compiled.js";
 
+// ---- what the model is sent
+export { langgraphCompressor, type MessageCompressor } from "./compressor.js";
+
 // ---- the names that every adapter shares
 export { INTEGRATION, type LangGraphIntegration, type ToolCallLike } from "./integration.js";
 

@@ -135,7 +135,7 @@ describe("onApproval", () => {
     const [asked] = port.asked;
     expect(events).toEqual([
       { state: "asked", binding: asked?.binding, request: asked?.request },
-      { state: "approved", binding: asked?.binding, decidedBy: "ana" },
+      { state: "approved", binding: asked?.binding, decidedBy: "ana", askedAt: expect.any(Number) },
     ]);
   });
 

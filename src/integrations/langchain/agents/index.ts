@@ -1,0 +1,4 @@
+// The public surface of `agent-adapter/langchain/agents`.
+
+// ---- what the model is sent
+export { compressionMiddleware } from "./compression-middleware.js";
