@@ -309,6 +309,17 @@ describe("A9/verbs: with `approvers`", () => {
     expect((await nodes.ledger.entries())[0]).toMatchObject({ status: "ok", decidedBy: "ana" });
     expect(await failure(resumeWith(nodes, answer))).toMatchObject({ kind: "ApprovalAlreadyDecided" });
   });
+
+  it("A9/verbs, R5: of several answers for a store none is written unless all are good", async () => {
+    const store = new MemoryApprovalStore({ approvers });
+    const { ran, nodes } = nodesOf("two", () => new DeferredApproval(store, { approvers }));
+    await nodes.invoke({});
+    const [first, second] = (await waiting(nodes)) as [PendingApproval, PendingApproval];
+    const answers = { [first.id]: sign(first), [second.id]: { ...sign(second), signedAt: 5 } };
+    expect(await failure(resumeWith(nodes, answers))).toMatchObject({ kind: "ToolUsageError" });
+    expect((await store.list()).map(({ status }) => status)).toEqual(["pending", "pending"]);
+    expect(ran).toEqual([]);
+  });
 });
 
 describe("A8: ports and resume", () => {
