@@ -74,9 +74,9 @@ export class Nodes {
     return this.build();
   }
 
-  async invoke(input: unknown): Promise<Ran> {
+  async invoke(input: unknown, config: object = this.config): Promise<Ran> {
     // A compiled graph's input is typed by its state, which differs from test to test.
-    const output = await this.app.invoke(input as never, this.config as never);
+    const output = await this.app.invoke(input as never, config as never);
     return { values: output as Readonly<Record<string, unknown>>, pending: (output[INTERRUPT] ?? []) as Pending[] };
   }
 
@@ -88,9 +88,13 @@ export class Nodes {
     return this.answerAll([pending], decision);
   }
 
-  answerAll(pending: readonly Pending[], decision: ApprovalDecision = approve({ by: "ana" })): Promise<Ran> {
+  answerAll(
+    pending: readonly Pending[],
+    decision: ApprovalDecision = approve({ by: "ana" }),
+    config: object = this.config,
+  ): Promise<Ran> {
     const values = pending.map((each) => [each.id, this.desk.resumeValue(each, decision)] as const);
-    return this.invoke(new Command({ resume: Object.fromEntries(values) }));
+    return this.invoke(new Command({ resume: Object.fromEntries(values) }), config);
   }
 
   async asked(input: unknown = {}): Promise<Pending> {

@@ -1,6 +1,7 @@
 // `toolTask`, `fanOut` and `reducer`: one task per item, its requests, its errors, and one value of all results.
+import { getEventListeners } from "node:events";
 import { Annotation, END, MemorySaver, Send, START, StateGraph } from "@langchain/langgraph";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { approve, defineTool, deny, ToolError, type AnyToolSpec } from "agent-adapter";
 import { Merge } from "agent-adapter/flow";
@@ -205,5 +206,55 @@ describe("R3: reducer", () => {
     const { values } = await nodes.elsewhere().answer(pending);
     expect(values["paid"]).toEqual(["pay 1", "pay 2"]);
     expect(ran).toEqual(["pay 1", "pay 2"]);
+  });
+});
+
+/** How many listeners one signal had at most that were added by a file of ours. LangGraph adds one a task, and Node warns of it. */
+function listenersOfOurs() {
+  const counts = new Map<EventTarget, number>();
+  let most = 0;
+  let added = 0;
+  const add = vi.spyOn(EventTarget.prototype, "addEventListener").mockImplementation(function watched(
+    this: EventTarget,
+    ...args
+  ) {
+    const caller = new Error().stack?.split("\n").find((line) => /\/src\/|node_modules\/(?!@vitest)/.test(line)) ?? "";
+    if (!caller.includes("node_modules")) {
+      added += 1;
+      counts.set(this, (counts.get(this) ?? 0) + 1);
+      most = Math.max(most, counts.get(this) ?? 0);
+    }
+    original.apply(this, args);
+  });
+  return { most: () => most, added: () => added, stop: () => add.mockRestore() };
+}
+const original = EventTarget.prototype.addEventListener;
+
+describe("S10: many tasks under one signal", () => {
+  it("S10, R1: a hundred Sends, plain and asking, resumed a few times, pile up no listeners of ours", async () => {
+    const listeners = listenersOfOurs();
+    const { signal } = new AbortController();
+    const ran: string[] = [];
+    const pay = asking(ran, "pay", { confirm: ({ n }) => n % 25 === 0, timeoutMs: 10_000 });
+    const nodes = new Nodes({
+      tools: [pay],
+      graph: ({ executor }) =>
+        new StateGraph(State)
+          .addNode("pay", toolTask(pay as never, { executor, into: "paid" }))
+          .addConditionalEdges(START, fanOut<typeof State.State>("pay", "items"), ["pay"])
+          .addEdge("pay", END) as never,
+    });
+    const config = { ...nodes.config, signal };
+    const input = items(...Array.from({ length: 100 }, (_, n) => n));
+    const { pending } = await nodes.invoke(input, config);
+    expect(pending).toHaveLength(4);
+    for (const each of pending.slice(0, 3)) await nodes.answerAll([each], undefined, config);
+    const end = await nodes.answerAll(pending.slice(3), undefined, config);
+    listeners.stop();
+    expect(end.values["paid"]).toHaveLength(100);
+    expect(new Set(ran).size).toBe(100);
+    expect(listeners.added()).toBeGreaterThan(100);
+    expect(listeners.most()).toBe(1);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });
