@@ -22,6 +22,7 @@ import {
   Registry,
   type AnyToolSpec,
   type ApprovalDecision,
+  type ClaimStore,
   type Clock,
   type ConfirmPredicate,
   type Effects,
@@ -80,6 +81,7 @@ export interface StandOptions {
   readonly ledger?: Ledger;
   readonly clock?: Clock;
   readonly hooks?: readonly Partial<Hook>[];
+  readonly claims?: ClaimStore;
   /** Default: `{ key: KEY }`. */
   readonly approval?: LangGraphApprovalOptions;
   readonly node?: Omit<ToolNodeOptions, "executor">;
@@ -121,6 +123,7 @@ export class Stand {
       approval: this.port,
       ledger,
       hooks: options.hooks ?? [],
+      ...(options.claims === undefined ? {} : { claims: options.claims }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
     const node = toolNode(this.registry, { ...options.node, executor: this.executor });
