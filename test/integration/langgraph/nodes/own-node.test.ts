@@ -1,9 +1,9 @@
 // `oneUse`: a node of one's own in which each answer is used once and finished calls are replayed.
-import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
 import { approve, deny, type Executor } from "agent-adapter";
-import { oneUse, type OneUseOptions } from "agent-adapter/langgraph";
-import { asking, counted, failure, one, sleep } from "../../../support/langgraph.js";
+import { oneUse, toolNode, type OneUseOptions } from "agent-adapter/langgraph";
+import { ai, asking, counted, failure, one, sleep } from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
 import { Nodes, oneNodeGraph } from "./rig.js";
 
@@ -195,6 +195,36 @@ describe("R4: oneUse", () => {
     expect(await failure(nodes.elsewhere().answer(pay))).toMatchObject({ kind: "ToolUsageError" });
     expect(ran).toEqual(["look 1", "send 2", "look 1"]);
   });
+
+  it.each(["oneUse", "toolNode"] as const)(
+    "R4, B13: %s in a subgraph in a subgraph: what finished before the pause is not run again, here and elsewhere",
+    async (kind) => {
+      const ran: string[] = [];
+      const Both = Annotation.Root({ ...State.spec, ...MessagesAnnotation.spec });
+      const nodes = new Nodes({
+        tools: [asking(ran, "send"), counted(ran, "look")],
+        graph: ({ executor, registry }) => {
+          const own = oneUse<object, object>(
+            async () => ({ got: [await run(executor, "look", 1), await run(executor, "send", 2)] }),
+            { executor },
+          );
+          const node = kind === "oneUse" ? own : toolNode(registry, { executor });
+          const inner = new StateGraph(Both).addNode("node", node as never).addEdge(START, "node");
+          const middle = new StateGraph(Both).addNode("inner", inner.compile()).addEdge(START, "inner");
+          return new StateGraph(Both).addNode("middle", middle.compile()).addEdge(START, "middle") as never;
+        },
+      });
+      const calls = [
+        { name: "look", args: { n: 1 }, id: "look" },
+        { name: "send", args: { n: 2 }, id: "send" },
+      ];
+      const pending = await nodes.asked({ messages: [ai(calls)] });
+      expect((await nodes.elsewhere().again()).pending).toHaveLength(1);
+      expect((await nodes.elsewhere().answer(pending)).pending).toEqual([]);
+      expect(ran).toEqual(["look 1", "send 2"]);
+      expect((await nodes.ledger.entries()).map(({ status }) => status)).toEqual(["ok", "ok"]);
+    },
+  );
 
   it("R4, S10: two hundred calls of one node, and as many nodes, warn of no listeners", async () => {
     const warned: string[] = [];

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { approve, defineTool, deny, ToolError, type AnyToolSpec } from "agent-adapter";
 import { Merge } from "agent-adapter/flow";
 import { fanOut, reducer, resume, toolTask, type FanOutOptions } from "agent-adapter/langgraph";
-import { asking, counted, failure, one } from "../../../support/langgraph.js";
+import { asking, counted, failure, one, sleep } from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
 import { Nodes } from "./rig.js";
 
@@ -18,16 +18,18 @@ const State = Annotation.Root({
 });
 
 interface Shape {
+  readonly saver?: MemorySaver;
   readonly orElse?: FanOutOptions["orElse"];
   readonly over?: "items" | ((state: typeof State.State) => readonly unknown[]);
 }
 
 /** START fans out to tasks of one tool; then `after` runs once. */
-function fanOf(spec: (ran: string[]) => AnyToolSpec, { orElse, over = "items" }: Shape = {}) {
+function fanOf(spec: (ran: string[]) => AnyToolSpec, { orElse, over = "items", saver }: Shape = {}) {
   const ran: string[] = [];
   const pay = spec(ran);
   const nodes = new Nodes({
     tools: [pay],
+    ...(saver === undefined ? {} : { saver }),
     graph: ({ executor }) =>
       new StateGraph(State)
         .addNode("pay", toolTask(pay as never, { executor, into: "paid" }))
@@ -43,6 +45,15 @@ function fanOf(spec: (ran: string[]) => AnyToolSpec, { orElse, over = "items" }:
 }
 
 const items = (...numbers: readonly number[]) => ({ items: numbers.map((n) => ({ n })) });
+
+/** Chance that is the same every time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
 
 describe("R1: toolTask", () => {
   it("R1: runs the tool with what was sent and gives its result under the key", async () => {
@@ -96,6 +107,31 @@ describe("R1: toolTask", () => {
     expect(await failure(nodes.again())).toMatchObject({ kind: "ApprovalDenied" });
     expect(await failure(nodes.elsewhere().again())).toMatchObject({ kind: "ApprovalDenied" });
     expect(ran).toEqual(["pay 2"]);
+  });
+
+  it("R1, B50: eight parallel tasks on a checkpointer whose reads and writes take turns by chance: every result is there once", async () => {
+    const random = seeded(7);
+    class Slow extends MemorySaver {
+      override async putWrites(...args: Parameters<MemorySaver["putWrites"]>) {
+        await sleep(random() * 4);
+        return super.putWrites(...args);
+      }
+      override async getTuple(...args: Parameters<MemorySaver["getTuple"]>) {
+        await sleep(random() * 4);
+        return super.getTuple(...args);
+      }
+    }
+    for (let round = 0; round < 5; round += 1) {
+      const { ran, nodes } = fanOf((list) => asking(list, "pay", { confirm: ({ n }) => n % 2 === 0 }), {
+        saver: new Slow(),
+      });
+      let turn = await nodes.invoke(items(1, 2, 3, 4, 5, 6, 7, 8));
+      expect(turn.pending).toHaveLength(4);
+      turn = await nodes.answerAll(turn.pending.filter(() => random() < 0.5));
+      if (turn.pending.length > 0) turn = await nodes.elsewhere().answerAll(turn.pending);
+      expect(turn.values["paid"]).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `pay ${n}`));
+      expect(ran.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `pay ${n}`));
+    }
   });
 
   it("R1: without an executor the tool has one of its own, which the app can be resumed through", async () => {
