@@ -1,4 +1,4 @@
-// The tutorial, "before" and steps 1 to 3, tried for real: `npm run demo`. With `-- --ask` you are the reviewer.
+// The tutorial, "before" and steps 1 to 4, tried for real: `npm run demo`. With `-- --ask` you are the reviewer.
 // Offline: a scripted model of LangChain on a real StateGraph with a real checkpointer.
 
 import { approve, deny, toReviewRequest, type ApprovalDecision } from "agent-adapter";
@@ -7,6 +7,7 @@ import { executor, port, tools } from "./support/after.js";
 import { askAPerson } from "./support/ask-a-person.js";
 import { unsafeTools } from "./support/before.js";
 import { Conversation, refusalOf, type Pause } from "./support/conversation.js";
+import { buildOwnNode } from "./support/own-node.js";
 import { finish, heading, line, tried } from "./support/page.js";
 import { buildShop, ran, scriptFor } from "./support/shop.js";
 import { showLedger, showReviewed } from "./support/views.js";
@@ -96,6 +97,20 @@ async function denial(): Promise<void> {
   tried("the model reads", (await thread.messages()).told.join("\n"), JSON.stringify({ error }));
 }
 
+async function ownNode(): Promise<void> {
+  heading("Your own node: oneUse");
+  const thread = new Conversation(buildOwnNode("2027-02"), "shop-5");
+  const before = ran.length;
+  const pause = await thread.start("Send it.");
+  tried("the node's first call ran", ran.slice(before).join(", "), "shipping_rate laptop");
+  tried("its second one waits", toReviewRequest(pause).request.tool, "send_statement");
+  tried("anybody says yes there", await thread.resume({ [pause.id]: "yes" }), "refused: invalid answer, nothing ran");
+  const answer = port.resumeValue(pause, approve({ by: "ana" }));
+  // LangGraph runs the node again from its start; the first call gives its result again.
+  tried("ana approves in the node", await thread.resume({ [pause.id]: answer }), "ran send_statement 2027-02");
+  tried("again", await thread.resume({ [pause.id]: answer }), "nothing ran");
+}
+
 function counts(): string {
   const count = (tool: string) => ran.filter((what) => what.startsWith(tool)).length;
   return `send_statement ran ${count("send_statement")} times, shipping_rate ${count("shipping_rate")} times`;
@@ -124,8 +139,9 @@ async function main(): Promise<void> {
   await oneApproval();
   await editedApproval();
   await denial();
+  await ownNode();
   const entries = await showLedger(executor.ledger);
-  tried("entries for 8 calls, 19 resumes", String(entries), "8");
+  tried("entries for 10 calls, 22 resumes", String(entries), "10");
   finish();
 }
 

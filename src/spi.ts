@@ -16,12 +16,30 @@ export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "
 
 // ---- approvals
 export { openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
-export { deliveryOf, isAnswers, matchAnswers, type Answers, type OneAnswer } from "./approvals/answering.js";
+export { deliveryOf, isAnswers, matchAnswers, type Answers } from "./approvals/answering.js";
 export { isClaimed } from "./approvals/claims.js";
 export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { follow } from "./approvals/transitions.js";
-export type { ApprovalPort, PortHost, Shown, Verdict } from "./approvals/port.js";
-export { ANSWER_TTL_MS, isSigned, parseAnswer, signAnswer } from "./approvals/answer.js";
+export {
+  isAnswerable,
+  type AnswerablePort,
+  type ApprovalPort,
+  type Delivery,
+  type PortHost,
+  type Shown,
+  type Verdict,
+} from "./approvals/port.js";
+export { ANSWER_TTL_MS, parseAnswer, signAnswer, type OneAnswer } from "./approvals/answer.js";
+export {
+  decidedByOf,
+  decisionGiven,
+  refuseBoth,
+  refusedAnswer,
+  Signers,
+  signersOf,
+  type GivenDecision,
+  type SignerOptions,
+} from "./approvals/signers.js";
 export { SignedApproval, type SignedApprovalOptions } from "./approvals/signed-approval.js";
 export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
@@ -42,6 +60,7 @@ export {
   assertClaim,
   assertToken,
   changeRecord,
+  decisionAbout,
   hasRunOut,
   limitOf,
   newRecord,

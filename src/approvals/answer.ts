@@ -5,7 +5,7 @@
 
 import { canonicalJson, isJson, jsonCopy, NotJson, type JsonLimits } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
-import { parseDecision, type DecisionFields } from "./decision.js";
+import { parseDecision, type ApprovalDecision, type DecisionFields } from "./decision.js";
 import { hasShape, isCount, isText, type Shape } from "./shape.js";
 
 interface Signed {
@@ -33,6 +33,9 @@ export interface SignatureAnswer extends Signed {
 
 /** A signed answer as it travels: plain JSON. */
 export type Answer = MacAnswer | SignatureAnswer;
+
+/** One answer: a decision made here by `approve` or `deny`, or signed bytes that came over the wire. */
+export type OneAnswer = ApprovalDecision | Answer;
 
 /** What is wrong with an answer, in one word. */
 export type AnswerCheck = "ok" | "malformed" | "signature" | "expired" | "binding";

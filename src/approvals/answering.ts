@@ -2,15 +2,12 @@
 // does not fit exactly what waits is refused before anything is sent or written.
 
 import { ApprovalAlreadyDecided, ToolUsageError } from "../errors.js";
-import type { Answer } from "./answer.js";
-import { isApprovalDecision, type ApprovalDecision } from "./decision.js";
-import { DeferredApproval } from "./deferred-approval.js";
-import type { ApprovalPort } from "./port.js";
+import type { OneAnswer } from "./answer.js";
+import { isApprovalDecision } from "./decision.js";
+import { isAnswerable, type ApprovalPort, type Delivery } from "./port.js";
 import type { PendingInterrupt } from "./review-request.js";
-import { SignedApproval } from "./signed-approval.js";
 
-/** One answer: a decision made here by `approve` or `deny`, or signed bytes that came over the wire. */
-export type OneAnswer = ApprovalDecision | Answer;
+export type { OneAnswer };
 
 /** One answer, or several named by binding (or by the host's own id). */
 export type Answers = OneAnswer | Readonly<Record<string, OneAnswer>>;
@@ -55,7 +52,8 @@ export function matchAnswers<Waiting extends Answerable>(
       );
     return [matchOne(given, waiting)];
   }
-  const named = Object.entries(given);
+  // `Object.entries` of what a caller without types may pass throws.
+  const named = Object.entries(given ?? {});
   if (named.length === 0) throw new ToolUsageError(`${verb}: an empty map answers nothing; use null to continue`);
   const all = named.map(([name, answer]) =>
     matchOne(
@@ -79,7 +77,7 @@ function matched<Waiting extends Answerable>(
   const [waiting] = candidates;
   if (waiting?.used === true) throw new ApprovalAlreadyDecided("this request was answered before; continue with null");
   if (waiting !== undefined) return { waiting, answer };
-  if (!isApprovalDecision(answer) && port instanceof SignedApproval && port.isGenuine(answer))
+  if (!isApprovalDecision(answer) && isAnswerable(port) && port.isGenuine(answer))
     throw new ApprovalAlreadyDecided("the request this answers is no longer pending");
   throw new ToolUsageError(`${verb}: nothing that waits is answered by this; nothing was sent`);
 }
@@ -99,11 +97,6 @@ function isOneAnswer(value: unknown): value is OneAnswer {
   return typeof binding === "string" && (mac !== undefined || signature !== undefined);
 }
 
-/** How a port takes one answer: as a value the host hands it, or written to its store. */
-export type Delivery =
-  | { readonly to: "host"; readonly value: Answer }
-  | { readonly to: "store"; readonly decide: () => Promise<unknown> };
-
 /**
  * Checked as far as that can be done before anything is written.
  *
@@ -112,21 +105,8 @@ export type Delivery =
 export function deliveryOf(
   verb: string,
   port: ApprovalPort,
-  {
-    interrupt,
-    answer,
-  }: { readonly interrupt: PendingInterrupt & { readonly binding: string }; readonly answer: OneAnswer },
+  { interrupt, answer }: { readonly interrupt: PendingInterrupt; readonly answer: OneAnswer },
 ): Delivery {
-  if (port instanceof SignedApproval) {
-    if (isApprovalDecision(answer)) return { to: "host", value: port.resumeValue(interrupt, answer) };
-    const check = port.check(interrupt, answer);
-    if (check === "ok") return { to: "host", value: answer };
-    throw new ToolUsageError(`${verb}: the answer was refused (${check}); nothing was sent`);
-  }
-  if (!(port instanceof DeferredApproval))
-    throw new ToolUsageError(`${verb}: the executor's port does not answer pauses`);
-  if (!isApprovalDecision(answer))
-    throw new ToolUsageError(`${verb}: a store is decided by approve() or deny(), not by a signed answer`);
-  const { store } = port;
-  return { to: "store", decide: () => store.decide(interrupt.binding, answer) };
+  if (isAnswerable(port)) return port.deliver(interrupt, answer);
+  throw new ToolUsageError(`${verb}: the executor's port decides by itself; nobody can answer it`);
 }

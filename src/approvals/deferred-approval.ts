@@ -5,16 +5,23 @@
 //   D3  a request is put in the store before anybody waits for it, so that it can be decided before the pause is saved
 
 import { systemClock } from "../async/clock.js";
-import type { KeyRing } from "../crypto/keys.js";
-import { FlowError, isAgentAdapterError, StoreUnavailable, type ErrorKind } from "../errors.js";
+import { DEFAULT_JSON_LIMITS } from "../crypto/canonical-json.js";
+import { KeyRing } from "../crypto/keys.js";
+import { FlowError, isAgentAdapterError, StoreUnavailable, ToolUsageError, type ErrorKind } from "../errors.js";
 import { durationOption, refuseUnknown } from "../options.js";
-import type { AnswerCheck } from "./answer.js";
+import { parseAnswer, type Answer, type AnswerCheck, type OneAnswer } from "./answer.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
-import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
+import type { AnswerablePort, PortHost, Delivery, Shown, Verdict } from "./port.js";
 import { bindingOf, isApprovalRequest } from "./request.js";
+import { toReviewRequest, type PendingInterrupt } from "./review-request.js";
+import { decisionGiven, signersOf, type SignerOptions, type Signers } from "./signers.js";
 import { hasRunOut, type ApprovalRecord, type ApprovalStore } from "./store.js";
 
-export interface DeferredApprovalOptions {
+/**
+ * `key` or `approvers`, as the store has them: signed answers are checked again when they are used, so that whoever can write
+ * into the store approves nothing.
+ */
+export interface DeferredApprovalOptions extends SignerOptions {
   /** Milliseconds a request may wait for a decision; then it is `ApprovalExpired`. Default: for ever. */
   readonly requestTtlMs?: number;
   /**
@@ -22,6 +29,11 @@ export interface DeferredApprovalOptions {
    * as long as the attempts of the tool may take together (`timeoutMs`, `retries`), 5 minutes for a tool without `timeoutMs`.
    */
   readonly unknownAfterMs?: number;
+  /**
+   * In a graph, `"pause"` with an interrupt, so that parallel tasks finish and `resume` finds the request; or `"throw"`
+   * `ApprovalPending` as in a plain program: LangGraph then aborts the tasks beside it. Default `"pause"`.
+   */
+  readonly inGraph?: "pause" | "throw";
 }
 
 /** How long this process remembers a use by itself; the store remembers it anyway. */
@@ -41,19 +53,27 @@ const KINDS_OF_STORES: readonly ErrorKind[] = ["ApprovalAlreadyDecided", "ToolUs
  * // ... a run threw ApprovalPending, or the graph paused
  * await store.decide(binding, approve({ by: "ana" }));
  */
-export class DeferredApproval implements ApprovalPort {
+export class DeferredApproval implements AnswerablePort {
   readonly source = "port";
   readonly requestTtlMs: number | null;
   readonly unknownAfterMs: number | undefined;
-  readonly keys: KeyRing | undefined = undefined;
+  readonly keys: KeyRing | undefined;
   readonly store: ApprovalStore;
+  readonly #signers: Signers | undefined;
+  readonly #undecided: Verdict;
   #host: PortHost | undefined;
 
   /** @throws ToolUsageError naming the option that cannot be used */
   constructor(store: ApprovalStore, options: DeferredApprovalOptions = {}) {
-    const { requestTtlMs, unknownAfterMs, ...rest } = options;
+    const { requestTtlMs, unknownAfterMs, inGraph = "pause", key, approvers: _approvers, ...rest } = options;
     refuseUnknown("DeferredApproval", rest);
+    if (inGraph !== "pause" && inGraph !== "throw") {
+      throw new ToolUsageError('DeferredApproval: inGraph is "pause" or "throw"');
+    }
     this.store = store;
+    this.#signers = signersOf("DeferredApproval", options);
+    this.keys = key === undefined ? undefined : KeyRing.of(key, "key");
+    this.#undecided = inGraph === "throw" ? { status: "pending", inGraph } : { status: "pending" };
     this.requestTtlMs =
       requestTtlMs === undefined ? null : durationOption("DeferredApproval", "requestTtlMs", requestTtlMs);
     this.unknownAfterMs =
@@ -71,6 +91,18 @@ export class DeferredApproval implements ApprovalPort {
   /** Every resume value is taken out of the host's way; none decides. */
   verify(): AnswerCheck {
     return "ok";
+  }
+
+  /** For the store; what nobody here may decide, or signed for something else, is refused before anything is written. */
+  deliver(interrupt: PendingInterrupt, answer: OneAnswer): Delivery {
+    const { binding, request } = toReviewRequest(interrupt);
+    decisionGiven(this.#signers, { binding, request }, answer, { limits: this.#limits(), now: this.#now() });
+    return { to: "store", decide: () => this.store.decide(binding, answer) };
+  }
+
+  isGenuine(value: unknown): boolean {
+    const answer = this.#parsed(value);
+    return answer !== undefined && this.#signers?.isSigned(answer) === true;
   }
 
   async decide(shown: Shown): Promise<Verdict> {
@@ -98,31 +130,51 @@ export class DeferredApproval implements ApprovalPort {
   async #verdict(shown: Shown, record: ApprovalRecord): Promise<Verdict> {
     switch (record.status) {
       case "pending":
-        return { status: "pending" };
+        return this.#undecided;
       case "expired":
         return { status: "expired" };
       case "superseded":
         return { status: "stale" };
       case "approved":
-        // An edit that does not fit the tool cannot run and cannot be taken back: the reviewer is asked once more.
-        return (await this.#editFits(shown, decisionOf(record))) ? this.#decided(record) : { status: "stale" };
       case "denied":
       case "used":
-        // Whether a used decision is this call's own, only `consume` can say.
-        return this.#decided(record);
+        return this.#used(shown, record);
     }
   }
 
-  #decided(record: ApprovalRecord): Verdict {
+  async #used(shown: Shown, record: ApprovalRecord): Promise<Verdict> {
+    const decision = this.#vouchedFor(shown, record);
+    // Nobody who may has signed it, or it is too late for it: asked again, as after a removed key.
+    if (decision === undefined) return { status: "stale" };
+    // An edit that does not fit the tool cannot run and cannot be taken back: the reviewer is asked once more. Of a used one only
+    // `consume` can say whether it is this call's own.
+    if (record.status === "approved" && !(await this.#editFits(shown, decision))) return { status: "stale" };
     return {
       status: "decided",
-      decision: decisionOf(record),
+      decision,
       decidedBy: record.decidedBy ?? undefined,
       guardUntil: this.#now() + GUARD_MS,
       consume: async (token) => {
         await fromStore(() => this.store.consume(record.id, token));
       },
     };
+  }
+
+  /** The decision of a record. With `approvers` the one that was signed, whatever else the store says. */
+  #vouchedFor(shown: Shown, record: ApprovalRecord): DecisionFields | undefined {
+    if (this.#signers?.areApprovers !== true) return decisionOf(record, record.decision);
+    const answer = this.#parsed(record.answer);
+    if (answer === undefined || this.#signers.judge(shown, answer) !== "ok") return undefined;
+    if (record.status !== "used" && this.#now() > answer.expiresAt) return undefined;
+    return decisionOf(record, answer.decision);
+  }
+
+  #parsed(value: unknown): Answer | undefined {
+    return parseAnswer(value, this.#limits());
+  }
+
+  #limits() {
+    return this.#host?.limits ?? DEFAULT_JSON_LIMITS;
   }
 
   async #editFits({ request }: Shown, decision: DecisionFields): Promise<boolean> {
@@ -164,7 +216,7 @@ function intact({ binding, request }: Shown, record: ApprovalRecord): ApprovalRe
 }
 
 /** A store may be a database that somebody wrote into: its decision is read as strictly as one from the network. */
-function decisionOf({ status, request, decision }: ApprovalRecord): DecisionFields {
+function decisionOf({ status, request }: ApprovalRecord, decision: unknown): DecisionFields {
   const fields = parseDecision(decision);
   const agrees = status === "used" || fields?.approved === (status === "approved");
   if (fields !== undefined && agrees) return fields;

@@ -2,11 +2,13 @@
 
 import { systemClock, type Clock } from "../async/clock.js";
 import { refuseUnknown } from "../options.js";
-import { fieldsOf, type ApprovalDecision } from "./decision.js";
+import type { OneAnswer } from "./answer.js";
 import type { ApprovalRequest } from "./request.js";
+import { signersOf, type SignerOptions, type Signers } from "./signers.js";
 import {
   assertToken,
   changeRecord,
+  decisionAbout,
   hasRunOut,
   limitOf,
   newRecord,
@@ -17,7 +19,7 @@ import {
   type RecordChange,
 } from "./store.js";
 
-export interface MemoryApprovalStoreOptions {
+export interface MemoryApprovalStoreOptions extends SignerOptions {
   readonly clock?: Clock;
 }
 
@@ -34,12 +36,14 @@ export class MemoryApprovalStore implements ApprovalStore {
   /** In the order in which they were created. */
   readonly #records = new Map<string, ApprovalRecord>();
   readonly #clock: Clock;
+  readonly #signers: Signers | undefined;
 
-  /** @throws ToolUsageError naming the option that does not exist */
+  /** @throws ToolUsageError naming the option that cannot be used */
   constructor(options: MemoryApprovalStoreOptions = {}) {
-    const { clock = systemClock, ...rest } = options;
+    const { clock = systemClock, key: _key, approvers: _approvers, ...rest } = options;
     refuseUnknown("MemoryApprovalStore", rest);
     this.#clock = clock;
+    this.#signers = signersOf("MemoryApprovalStore", options);
   }
 
   async create(request: ApprovalRequest): Promise<ApprovalRecord> {
@@ -63,11 +67,12 @@ export class MemoryApprovalStore implements ApprovalStore {
     return Object.freeze(found.slice(0, limit));
   }
 
-  async decide(id: string, decision: ApprovalDecision): Promise<ApprovalRecord> {
-    const fields = fieldsOf(decision);
+  async decide(id: string, decision: OneAnswer): Promise<ApprovalRecord> {
     const at = this.#clock.now();
-    if (hasRunOut(this.#known(id), at)) this.#change(id, { event: "expire" });
-    return this.#change(id, { event: "decide", decision: fields, at });
+    const record = this.#known(id);
+    const given = decisionAbout(record, decision, this.#signers, at);
+    if (hasRunOut(record, at)) this.#change(id, { event: "expire" });
+    return this.#change(id, { event: "decide", ...given, at });
   }
 
   async consume(id: string, token: string): Promise<ApprovalRecord> {

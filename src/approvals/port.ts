@@ -6,10 +6,11 @@ import type { KeyRing } from "../crypto/keys.js";
 import type { Clock } from "../async/clock.js";
 import type { Logger } from "../tools/logger.js";
 import type { AnyToolSpec } from "../tools/spec.js";
-import type { AnswerCheck } from "./answer.js";
+import type { Answer, AnswerCheck, OneAnswer } from "./answer.js";
 import type { AnswerSource } from "./ask.js";
 import type { DecisionFields } from "./decision.js";
 import type { ApprovalRequest } from "./request.js";
+import type { PendingInterrupt } from "./review-request.js";
 
 /** What an executor tells the ports it is built with. */
 export interface PortHost {
@@ -29,8 +30,8 @@ export interface Shown {
 
 /** What a port says about an ask. */
 export type Verdict =
-  /** Nobody has decided. */
-  | { readonly status: "pending" }
+  /** Nobody has decided. `inGraph: "throw"`: a host that could pause is not to, the call throws `ApprovalPending`. */
+  | { readonly status: "pending"; readonly inGraph?: "throw" }
   /** A decision that may be claimed. */
   | {
       readonly status: "decided";
@@ -68,4 +69,25 @@ export interface ApprovalPort {
    * that waits for somebody passes it on.
    */
   decide(shown: Shown, answer: unknown, signal?: AbortSignal): Promise<Verdict>;
+}
+
+/** How a port takes one answer, checked and not yet sent: as a value the host hands it, or written to its store. */
+export type Delivery =
+  | { readonly to: "host"; readonly value: Answer }
+  | { readonly to: "store"; readonly decide: () => Promise<unknown> };
+
+/** What a port adds so that its requests can be answered from outside. A port is one by having the methods. */
+export interface AnswerablePort extends ApprovalPort {
+  /**
+   * Check an answer to what this interrupt shows. Touches nothing.
+   *
+   * @throws ToolUsageError when it is not one that may be sent
+   */
+  deliver(interrupt: PendingInterrupt, answer: OneAnswer): Delivery;
+  /** Was this signed by somebody who may sign here, for whatever request? */
+  isGenuine(value: unknown): boolean;
+}
+
+export function isAnswerable(port: ApprovalPort): port is AnswerablePort {
+  return "deliver" in port && "isGenuine" in port;
 }

@@ -5,22 +5,23 @@ import { systemClock } from "../async/clock.js";
 import { DEFAULT_JSON_LIMITS } from "../crypto/canonical-json.js";
 import { KeyRing, type Secrets } from "../crypto/keys.js";
 import { ToolUsageError } from "../errors.js";
-import { durationOption, refuseMissing, refuseUnknown } from "../options.js";
+import { durationOption, refuseUnknown } from "../options.js";
 import {
   ANSWER_TTL_MS,
-  isSigned,
   parseAnswer,
   signAnswer,
   type Answer,
   type AnswerCheck,
   type MacAnswer,
+  type OneAnswer,
 } from "./answer.js";
-import { Approvers, type Approver } from "./approvers.js";
+import type { Approver } from "./approvers.js";
 import { openAsk } from "./ask.js";
-import { fieldsOf, type ApprovalDecision } from "./decision.js";
-import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
+import { fieldsOf, isApprovalDecision, type ApprovalDecision } from "./decision.js";
+import type { AnswerablePort, Delivery, PortHost, Shown, Verdict } from "./port.js";
 import type { ApprovalRequest } from "./request.js";
 import { toReviewRequest, type PendingInterrupt } from "./review-request.js";
+import { decidedByOf, refuseBoth, refusedAnswer, Signers } from "./signers.js";
 
 export interface SignedApprovalOptions {
   /**
@@ -43,12 +44,12 @@ export interface SignedApprovalOptions {
 }
 
 /** What `LangGraphApproval` is, and the port of a local flow whose executor has none. */
-export class SignedApproval implements ApprovalPort {
+export class SignedApproval implements AnswerablePort {
   readonly source = "resume";
   readonly requestTtlMs: number | null;
   readonly unknownAfterMs: number | undefined;
   readonly keys: KeyRing | undefined;
-  readonly #approvers: Approvers | undefined;
+  readonly #signers: Signers;
   readonly #answerTtlMs: number;
   readonly #owner: string;
   #host: PortHost | undefined;
@@ -59,12 +60,9 @@ export class SignedApproval implements ApprovalPort {
     this.#owner = owner;
     const { key, approvers, requestTtlMs, unknownAfterMs, answerTtlMs = ANSWER_TTL_MS, ...rest } = options;
     refuseUnknown(owner, rest);
-    refuseMissing(owner, "key", options);
-    if (key !== undefined && approvers !== undefined) {
-      throw new ToolUsageError(`${owner}: with \`approvers\` nothing here may approve; leave out \`key\``);
-    }
+    refuseBoth(owner, options);
     this.keys = key === undefined ? undefined : KeyRing.of(key, "key");
-    this.#approvers = approvers === undefined ? undefined : new Approvers(approvers);
+    this.#signers = new Signers(() => this.#ring(), approvers);
     this.requestTtlMs = requestTtlMs === undefined ? null : milliseconds("requestTtlMs", requestTtlMs);
     this.unknownAfterMs = unknownAfterMs === undefined ? undefined : milliseconds("unknownAfterMs", unknownAfterMs);
     this.#answerTtlMs = milliseconds("answerTtlMs", answerTtlMs);
@@ -87,7 +85,7 @@ export class SignedApproval implements ApprovalPort {
    * @throws ToolArgsInvalid when an edit does not fit the tool
    */
   resumeValue(interrupt: PendingInterrupt, decision: ApprovalDecision): MacAnswer {
-    if (this.#approvers !== undefined) {
+    if (this.#signers.areApprovers) {
       throw new ToolUsageError("with `approvers` an answer is signed by signDecision() where the private key is");
     }
     const { binding, request } = toReviewRequest(interrupt);
@@ -131,7 +129,15 @@ export class SignedApproval implements ApprovalPort {
   /** Was this signed by somebody who may sign here, for whatever request? */
   isGenuine(value: unknown): boolean {
     const answer = parseAnswer(value, this.#limits());
-    return answer !== undefined && this.#isSigned(answer);
+    return answer !== undefined && this.#signers.isSigned(answer);
+  }
+
+  /** Signed here, or signed elsewhere and checked: refused bytes never reach the host. */
+  deliver(interrupt: PendingInterrupt, answer: OneAnswer): Delivery {
+    if (isApprovalDecision(answer)) return { to: "host", value: this.resumeValue(interrupt, answer) };
+    const check = this.check(interrupt, answer);
+    if (check !== "ok") throw refusedAnswer(check);
+    return { to: "host", value: answer };
   }
 
   /** What is wrong with a resume value for this interrupt, in one word, without running anything. */
@@ -146,8 +152,8 @@ export class SignedApproval implements ApprovalPort {
 
   /** Of a parsed copy only: the value itself may say something else when it is read again. */
   #judge(shown: Shown, answer: Answer): AnswerCheck {
-    if (answer.binding !== shown.binding) return "binding";
-    if (!this.#isSigned(answer) || !this.#mayDecide(answer, shown)) return "signature";
+    const signed = this.#signers.judge(shown, answer);
+    if (signed !== "ok") return signed;
     const { decision } = answer;
     if (decision.approved && decision.editedArgs !== undefined && !this.#editFits(shown.request, decision.editedArgs)) {
       return "malformed";
@@ -173,20 +179,11 @@ export class SignedApproval implements ApprovalPort {
     return {
       status: "decided",
       decision: answer.decision,
-      decidedBy: "signature" in answer ? answer.keyId : answer.decision.by,
+      decidedBy: decidedByOf({ decision: answer.decision, answer }),
       guardUntil: Math.max(answer.expiresAt, this.#now() + this.#answerTtlMs),
       // The answer has no record of its own; the claim is all there is.
       consume: () => Promise.resolve(),
     };
-  }
-
-  #isSigned(answer: Answer): boolean {
-    if (this.#approvers !== undefined) return "signature" in answer && this.#approvers.isSigned(answer);
-    return "mac" in answer && isSigned(this.#ring(), answer);
-  }
-
-  #mayDecide(answer: Answer, { request }: Shown): boolean {
-    return this.#approvers === undefined || ("signature" in answer && this.#approvers.mayDecide(answer, request));
   }
 
   /** A request that was replaced together with its binding: the seal still says what was asked. */

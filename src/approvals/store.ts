@@ -4,11 +4,13 @@
 //   S2  a decision is written once, and used once: by one token, however often that one comes back
 //   S3  nothing leads from `used`, `expired` or `superseded` to anywhere
 
-import { isWellFormed, jsonCopy, NotJson } from "../crypto/canonical-json.js";
+import { DEFAULT_JSON_LIMITS, isWellFormed, jsonCopy, NotJson } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import { ApprovalAlreadyDecided, ToolUsageError } from "../errors.js";
-import type { ApprovalDecision, DecisionFields } from "./decision.js";
+import type { Answer, OneAnswer } from "./answer.js";
+import type { DecisionFields } from "./decision.js";
 import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
+import { decidedByOf, decisionGiven, type GivenDecision, type Signers } from "./signers.js";
 
 export type ApprovalStatus =
   /** Nobody has decided. */
@@ -31,7 +33,9 @@ export interface ApprovalRecord {
   readonly status: ApprovalStatus;
   /** Kept when it is used or superseded. */
   readonly decision: DecisionFields | null;
-  /** Who decided, as the decision says. */
+  /** What was signed, when it was decided by a signed answer: whoever uses the decision can check it again. */
+  readonly answer: Answer | null;
+  /** Who decided: the approver who signed, else whom the decision names. */
   readonly decidedBy: string | null;
   /** All times: milliseconds since the epoch, by the store's clock. */
   readonly decidedAt: number | null;
@@ -73,13 +77,14 @@ export interface ApprovalStore {
    */
   list(filter?: ApprovalFilter): Promise<readonly ApprovalRecord[]>;
   /**
-   * Decide about exactly the request that is kept. A request whose time is over by the store's clock expires instead.
+   * Decide about exactly the request that is kept: by a decision made here, or by a signed answer when the store was given keys
+   * to check it with; with keys of approvers by nothing else. A request whose time is over by the store's clock expires instead.
    *
-   * @throws ToolUsageError when there is no such record, the decision was not made by `approve()` or `deny()`, or the kept
-   * request is no longer the one that was asked
+   * @throws ToolUsageError when there is no such record, it is neither of the two or not signed for this request by somebody who
+   * may, or the kept request is no longer the one that was asked
    * @throws ApprovalAlreadyDecided when it was decided, used, expired or superseded before
    */
-  decide(id: string, decision: ApprovalDecision): Promise<ApprovalRecord>;
+  decide(id: string, decision: OneAnswer): Promise<ApprovalRecord>;
   /**
    * Use the decision up. The same token may come again, so that a lost acknowledgement can be repeated.
    *
@@ -170,7 +175,7 @@ export const RECORD_TRANSITIONS: Readonly<Record<ApprovalStatus, Readonly<Record
 
 /** Something that happens to a record, with what it brings. */
 export type RecordChange =
-  | { readonly event: "decide"; readonly decision: DecisionFields; readonly at: number }
+  | ({ readonly event: "decide"; readonly at: number } & GivenDecision)
   | { readonly event: "consume"; readonly token: string; readonly at: number }
   | { readonly event: "expire" }
   | { readonly event: "supersede"; readonly by: string };
@@ -178,9 +183,16 @@ export type RecordChange =
 /** The record of a request that nobody has decided about. @throws ToolUsageError when it is not a request */
 export function newRecord(request: ApprovalRequest, at: number): ApprovalRecord {
   const copy = copyOfRequest(request);
-  const undecided = { decision: null, decidedBy: null, decidedAt: null, usedBy: null, usedAt: null } as const;
-  const id = bindingOf(copy);
-  return Object.freeze({ id, request: copy, status: "pending", ...undecided, supersededBy: null, createdAt: at });
+  const undecided = { decision: null, answer: null, decidedBy: null, decidedAt: null } as const;
+  const unused = { usedBy: null, usedAt: null, supersededBy: null } as const;
+  return Object.freeze({
+    id: bindingOf(copy),
+    request: copy,
+    status: "pending",
+    ...undecided,
+    ...unused,
+    createdAt: at,
+  });
 }
 
 /**
@@ -206,6 +218,18 @@ export function changeRecord(record: ApprovalRecord, change: RecordChange): Appr
     case "refuse-as-undecided":
       throw new ToolUsageError("nobody has decided about this approval, so it cannot be used", about(record));
   }
+}
+
+/** What somebody gave as a decision about a record. @throws ToolUsageError: see `ApprovalStore.decide` */
+export function decisionAbout(
+  record: ApprovalRecord,
+  given: OneAnswer,
+  signers: Signers | undefined,
+  now: number,
+): GivenDecision {
+  assertIntact(record);
+  const shown = { binding: record.id, request: record.request };
+  return decisionGiven(signers, shown, given, { limits: DEFAULT_JSON_LIMITS, now });
 }
 
 /** Has the time to decide passed? */
@@ -254,8 +278,8 @@ function copyOfRequest(request: unknown): ApprovalRequest {
   throw new ToolUsageError("not an approval request of a version this release knows");
 }
 
-/** Whoever changed what is kept has shown a reviewer something else than what will run. */
-function assertIntact(record: ApprovalRecord): void {
+/** Whoever changed what is kept has shown a reviewer something else than what will run. @throws ToolUsageError */
+export function assertIntact(record: ApprovalRecord): void {
   if (isApprovalRequest(record.request) && bindingOf(record.request) === record.id) return;
   throw new ToolUsageError("the stored request is not the one that was asked: its binding does not match");
 }
@@ -274,7 +298,12 @@ function eventOf(change: RecordChange): RecordEvent {
 function written(record: ApprovalRecord, change: RecordChange): Partial<ApprovalRecord> {
   switch (change.event) {
     case "decide":
-      return { decision: change.decision, decidedBy: change.decision.by ?? null, decidedAt: change.at };
+      return {
+        decision: change.decision,
+        answer: change.answer,
+        decidedBy: decidedByOf(change) ?? null,
+        decidedAt: change.at,
+      };
     case "consume":
       return { usedBy: useDigest(record.id, change.token), usedAt: change.at };
     case "expire":

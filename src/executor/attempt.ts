@@ -46,6 +46,8 @@ export interface Attempt {
   readonly call: CallEntry;
   /** Runs another tool as a part of this call. */
   readonly runNested: (around: Scope, nested: NestedCall) => Promise<unknown>;
+  /** It cannot ask any more. */
+  readonly decided: () => void;
 
   // ---- prepare
   /** replay: the newest request about this call, from whichever attempt */

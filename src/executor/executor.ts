@@ -118,7 +118,10 @@ export class Executor<Names extends string = string> {
   async run(tool: string | ToolSpec<never, unknown>, args: unknown, options: RunOptions = {}): Promise<unknown> {
     const { callId, signal, context, ...rest } = options;
     refuseUnknown("run()", rest);
-    return runCall(this.#parts, this.#scope(context), { tool: this.#registered(tool), args, callId, signal });
+    const scope = this.#scope(context);
+    const request = { tool: this.#registered(tool), args, callId, signal };
+    if (!scope.task.host.pauses) return runCall(this.#parts, scope, request);
+    return scope.task.deciding((decided) => runCall(this.#parts, scope, { ...request, decided }));
   }
 
   /**
@@ -132,7 +135,8 @@ export class Executor<Names extends string = string> {
     const { context, concurrency = this.#parts.concurrency, signal, ...rest } = options;
     refuseUnknown("runMany()", rest);
     const scope = this.#scope(context);
-    return runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, signal) });
+    const batch = () => runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, signal) });
+    return scope.task.host.pauses ? scope.task.deciding(batch) : batch();
   }
 
   /** A spec counts only if it is the registered one: a tool outside the registry has no gate that anybody checked. */

@@ -23,6 +23,8 @@ export interface CallRequest {
   readonly registry?: Registry | undefined;
   /** A gate instead of a registered tool: what it asks for and what its edits must fit. */
   readonly gate?: AnyToolSpec | undefined;
+  /** Called when it cannot ask any more: it needs nobody, or its answer is used. */
+  readonly decided?: () => void;
 }
 
 const NOT_JSON = "not JSON";
@@ -39,7 +41,9 @@ export async function prepareCall(parts: ExecutorParts, scope: Scope, request: C
 }
 
 export async function runCall(parts: ExecutorParts, scope: Scope, request: CallRequest): Promise<unknown> {
-  return performCall(await prepareCall(parts, scope, request));
+  const attempt = await prepareCall(parts, scope, request);
+  if (!attempt.needsHuman) attempt.decided();
+  return performCall(attempt);
 }
 
 export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
@@ -69,6 +73,7 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     spec: request.gate ?? (request.registry ?? parts.registry).get(name),
     call: call.entry,
     runNested: (around, nested) => runCall(parts, around, nested),
+    decided: request.decided ?? nobodyWaits,
     asked: undefined,
     unknown: undefined,
     settled: call.misuse === undefined ? undefined : { ok: false, error: call.misuse, lost: false },
@@ -88,6 +93,8 @@ export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequ
     cost: 0,
   };
 }
+
+const nobodyWaits = () => undefined;
 
 /** Arguments that are not JSON, or too much of it, are refused by `validate`; here they only need a name. */
 function printOf(name: string, args: unknown, { limits }: ExecutorParts): string {

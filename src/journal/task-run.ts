@@ -57,6 +57,7 @@ export class TaskRun implements AttemptOwner {
   readonly signal: AbortSignal | undefined;
   readonly #claimsOf: string | undefined;
   readonly #positions = new Map<string, number>();
+  readonly #deciding = new Set<Promise<void>>();
   #settled = false;
   #inside = 0;
 
@@ -98,6 +99,29 @@ export class TaskRun implements AttemptOwner {
     }
   }
 
+  /**
+   * A call that may still ask, until it says that it is decided or ends: code that does not wait for its calls must not end
+   * before they have asked.
+   */
+  async deciding<T>(call: (decided: () => void) => Promise<T>): Promise<T> {
+    const { promise, resolve } = openPromise();
+    const decided = () => {
+      this.#deciding.delete(promise);
+      resolve();
+    };
+    this.#deciding.add(promise);
+    try {
+      return await call(decided);
+    } finally {
+      decided();
+    }
+  }
+
+  /** None of the calls that have begun can ask any more. */
+  async allDecided(): Promise<void> {
+    while (this.#deciding.size > 0) await Promise.all(this.#deciding);
+  }
+
   /** The id of a call that was given none: its position among the calls of the same tool and arguments. */
   nextCallId(tool: string, rawDigest: string): string {
     const kind = `${tool}/${rawDigest.slice(0, 16)}`;
@@ -115,6 +139,14 @@ export class TaskRun implements AttemptOwner {
   generationOf(callId: string): number {
     return [...this.entry.marks.values()].filter((mark) => mark.record.request.callId === callId).length;
   }
+}
+
+function openPromise(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 /** Let the approved calls of a group settle: an error thrown now would make LangGraph abort them. */

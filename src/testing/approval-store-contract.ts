@@ -42,9 +42,9 @@ const CREATING: Readonly<Record<string, CaseBody<ApprovalStore>>> = {
   "a request is kept under its binding, pending, dated by the store's clock": async ({ store, other }) => {
     const request = sampleRequest();
     const record = await store.create(request);
-    const { id, status, createdAt, decision, decidedAt, decidedBy, usedAt, usedBy, supersededBy } = record;
+    const { id, status, createdAt, decision, answer, decidedAt, decidedBy, usedAt, usedBy, supersededBy } = record;
     same({ id, status, createdAt }, { id: bindingOf(request), status: "pending", createdAt: START_MS }, "the record");
-    const blank = [decision, decidedAt, decidedBy, usedAt, usedBy, supersededBy];
+    const blank = [decision, answer, decidedAt, decidedBy, usedAt, usedBy, supersededBy];
     same(
       blank,
       blank.map(() => null),
@@ -200,6 +200,18 @@ const DECIDING: Readonly<Record<string, CaseBody<ApprovalStore>>> = {
     for (const value of [parsed, true, "yes", null, undefined, {}]) {
       // What came over the wire has no brand, whatever a caller makes the compiler believe.
       await refuses("ToolUsageError", store.decide(id, value as ApprovalDecision), "a decision without the brand");
+    }
+    same((await store.get(id))?.status, "pending", "the status");
+  },
+
+  "without keys to check it with, a signed answer is no decision either": async ({ store }) => {
+    const { id } = await store.create(sampleRequest());
+    const answer = { binding: id, decision: { approved: true }, signedAt: 0, expiresAt: START_MS * 2, keyId: "ana" };
+    for (const signed of [
+      { ...answer, mac: "x" },
+      { ...answer, signature: "x" },
+    ] as const) {
+      await refuses("ToolUsageError", store.decide(id, signed), "a signature that nobody can check");
     }
     same((await store.get(id))?.status, "pending", "the status");
   },

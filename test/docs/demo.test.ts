@@ -64,10 +64,17 @@ describe("the demo", () => {
     ]);
   });
 
+  test("R4: in a node of one's own the answer is used once, and the call before it is not run again", () => {
+    const rows = section(run.out, "Your own node: oneUse").join("\n");
+    expect(rows).toMatch(/first call ran +shipping_rate laptop/);
+    expect(rows).toMatch(/ana approves in the node +ran send_statement 2027-02/);
+    expect(rows).toMatch(/again +nothing ran/);
+  });
+
   test("the ledger has one entry per call", () => {
     const rows = section(run.out, "The ledger").map((text) => text.trim().split(/ {2,}/));
     expect(rows[0]).toEqual(["thread", "tool", "status", "runs", "decided by", "edit", "error"]);
-    expect(rows.slice(1, 9)).toEqual([
+    expect(rows.slice(1, 11)).toEqual([
       ["shop-1", "shipping_rate", "ok", "1"],
       ["shop-1", "send_statement", "ok", "1", "ana"],
       ["shop-2", "shipping_rate", "ok", "1"],
@@ -76,8 +83,10 @@ describe("the demo", () => {
       ["shop-3", "send_statement", "ok", "1", "ana", expect.stringMatching(/^[0-9a-f]{8}$/)],
       ["shop-4", "shipping_rate", "ok", "1"],
       ["shop-4", "send_statement", "denied", "0", "ben", "ApprovalDenied"],
+      ["shop-5", "shipping_rate", "ok", "1"],
+      ["shop-5", "send_statement", "ok", "1", "ana"],
     ]);
-    expect(said("entries for 8 calls, 19 resumes")).toEqual(["8"]);
+    expect(said("entries for 10 calls, 22 resumes")).toEqual(["10"]);
   });
 });
 

@@ -22,6 +22,7 @@ import {
   Registry,
   type AnyToolSpec,
   type ApprovalDecision,
+  type ClaimStore,
   type Clock,
   type ConfirmPredicate,
   type Effects,
@@ -80,6 +81,7 @@ export interface StandOptions {
   readonly ledger?: Ledger;
   readonly clock?: Clock;
   readonly hooks?: readonly Partial<Hook>[];
+  readonly claims?: ClaimStore;
   /** Default: `{ key: KEY }`. */
   readonly approval?: LangGraphApprovalOptions;
   readonly node?: Omit<ToolNodeOptions, "executor">;
@@ -121,6 +123,7 @@ export class Stand {
       approval: this.port,
       ledger,
       hooks: options.hooks ?? [],
+      ...(options.claims === undefined ? {} : { claims: options.claims }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
     const node = toolNode(this.registry, { ...options.node, executor: this.executor });
@@ -309,6 +312,7 @@ export function sleep(ms: number): Promise<void> {
 interface ToolSettings {
   readonly confirm?: boolean | ConfirmPredicate<{ n: number }>;
   readonly effects?: Effects;
+  readonly timeoutMs?: number;
   /** What the body does beside being counted; default: gives `"<name> <n>"`. */
   readonly body?: (args: { n: number }) => unknown;
 }

@@ -18,8 +18,7 @@ import {
   type Approver,
 } from "../../src/index.js";
 import { LangGraphApproval } from "../../src/integrations/langgraph/index.js";
-import { Approvers } from "../../src/approvals/approvers.js";
-import { APPROVAL_TYPE, bindingOf, partsOf } from "../../src/spi.js";
+import { APPROVAL_TYPE, bindingOf, partsOf, signersOf } from "../../src/spi.js";
 import { countOption, durationOption, refuseUnknown } from "../../src/options.js";
 import { sampleRequest } from "../../src/testing/sample-request.js";
 
@@ -50,7 +49,7 @@ describe("N1: an option that does not exist is refused by name, with its owner",
     ["MemoryCache", () => new MemoryCache(misspelt)],
     ["LoggingHook", () => new LoggingHook(console, misspelt)],
     ["signDecision", () => sign(misspelt)],
-    ["approvers", () => new Approvers([{ id: "ana", publicKey, ...misspelt }])],
+    ["approvers", () => signersOf("x", { approvers: [{ id: "ana", publicKey, ...misspelt }] })],
   ])("%s", (owner, make) => {
     expect(make).toThrow(usage(new RegExp(`^${owner.replace("()", "\\(\\)")}: there is no option "misspelt"$`)));
   });
@@ -101,7 +100,7 @@ describe("N1: a value that cannot be used is refused by name", () => {
     [/publicKey/, { publicKey: undefined }],
   ])("A3/ed25519: an approver with a bad %s is refused", (name, options) => {
     const approver = { id: "ana", publicKey, ...options } as Approver;
-    expect(() => new Approvers([approver])).toThrow(usage(name));
+    expect(() => signersOf("a port", { approvers: [approver] })).toThrow(usage(name));
   });
 });
 

@@ -37,7 +37,7 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
     switch (verdict.status) {
       case "pending":
         if (await announceNew(attempt, ask)) break;
-        return pause(attempt, ask);
+        return wait(attempt, ask, verdict.inGraph);
       case "stale":
         follow("answered", "stale-answer", "ask-superseding");
         ask = newAsk(attempt, port, { supersedes: ask.binding });
@@ -165,9 +165,9 @@ function plainArguments(attempt: Attempt): JsonObject {
   throw new ToolUsageError(`the parsed arguments of ${attempt.name} are not a JSON object`, about(attempt));
 }
 
-function pause(attempt: Attempt, ask: AskRecord): Promise<never> {
+function wait(attempt: Attempt, ask: AskRecord, inGraph: "throw" | undefined): Promise<never> {
   const { host, entry } = attempt.task;
-  if (host.pauses) return host.pause(ask);
+  if (host.pauses && inGraph !== "throw") return host.pause(ask);
   entry.asks.remember(ask);
   throw new ApprovalPending(`${attempt.name} waits for a decision`, about(attempt));
 }

@@ -25,6 +25,7 @@ async function useThenRun(attempt: Attempt, approved: Approved, next: () => Prom
   await verdict.consume(token);
   task.entry.marks.set(ask.binding, mark);
   attempt.claimed = true;
+  attempt.decided();
   await announce(attempt, approved);
   if (!verdict.decision.approved) {
     follow("answered", "claim-won-by-denial", "deny");

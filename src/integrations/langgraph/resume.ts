@@ -2,24 +2,21 @@
 // what is pending is refused before anything is sent.
 
 import { Command } from "@langchain/langgraph";
+import { ApprovalAlreadyDecided, ToolUsageError, type ApprovalPort, type Executor } from "../../index.js";
 import {
-  ApprovalAlreadyDecided,
-  DeferredApproval,
-  ToolUsageError,
-  type Answer,
-  type ApprovalDecision,
-  type ApprovalPort,
-  type Executor,
-} from "../../index.js";
-import { isApprovalDecision, partsOf, refuseUnknown } from "../../spi.js";
+  deliveryOf,
+  matchAnswers,
+  partsOf,
+  refuseUnknown,
+  type Answers,
+  type Delivery,
+  type OneAnswer,
+} from "../../spi.js";
 import { executorIn, saverOf, type AppConfig, type GraphApp } from "./app.js";
-import { membersOf } from "./members.js";
-import { LangGraphApproval } from "./langgraph-approval.js";
 import { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
 import { CONTINUE_KEY, STRICT_RESUME_KEY } from "./pregel-internals.js";
 
-/** One answer: a decision made here by `approve` or `deny`, or signed bytes that came over the wire. */
-export type OneAnswer = ApprovalDecision | Answer;
+export type { OneAnswer };
 
 export interface ResumeOptions {
   /** Whose approvals are answered. Default: the one executor of the app's nodes. */
@@ -37,7 +34,7 @@ export interface ResumeOptions {
  */
 export async function resume<Output>(
   app: GraphApp<Output>,
-  answer: OneAnswer | Readonly<Record<string, OneAnswer>> | null,
+  answer: Answers | null,
   config: AppConfig,
   options: ResumeOptions = {},
 ): Promise<Output> {
@@ -49,101 +46,33 @@ export async function resume<Output>(
   const { port } = partsOf(executor);
   if (port === undefined)
     throw new ToolUsageError("resume: the executor has no `approval` port that could be answered");
-  const matched = match(port, answer, await pendingApprovals(app, config));
-  const values: Record<string, unknown> = {};
-  const records: (() => Promise<unknown>)[] = [];
-  for (const { pending, answer: one } of matched) {
-    if (pending.approvalId === undefined) values[pending.id] = valueFor(port, pending, one);
-    else records.push(recordDecision(port, pending, one));
-  }
+  const pendings = await pendingApprovals(app, config);
+  const waiting = pendings.map((pending) => {
+    const { id, binding, status } = pending;
+    return { pending, id, binding, used: status === "used" };
+  });
+  const matched = matchAnswers("resume", port, { given: answer, waiting });
+  const deliveries = matched.map(({ waiting: { id, pending }, answer: one }) => ({
+    id,
+    ...deliver(port, pending, one),
+  }));
   // Everything was checked; only now is anything written.
-  for (const decide of records) await decide();
-  if (Object.keys(values).length === 0) return resume(app, null, config, options);
-  return send(app, new Command({ resume: values }), { ...config.configurable, [STRICT_RESUME_KEY]: true }, config);
+  for (const one of deliveries) if (one.to === "store") await one.decide();
+  const values = deliveries.flatMap((one) => (one.to === "host" ? [[one.id, one.value] as const] : []));
+  if (values.length === 0) return resume(app, null, config, options);
+  const command = new Command({ resume: Object.fromEntries(values) });
+  return send(app, command, { ...config.configurable, [STRICT_RESUME_KEY]: true }, config);
 }
 
-interface Matched {
-  readonly pending: PendingApproval;
-  readonly answer: OneAnswer;
-}
-
-function match(
-  port: ApprovalPort,
-  answer: OneAnswer | Readonly<Record<string, OneAnswer>>,
-  pending: readonly PendingApproval[],
-): Matched[] {
-  if (isOneAnswer(answer)) return [matchOne(port, answer, pending)];
-  const named = Object.entries(answer);
-  if (named.length === 0) throw new ToolUsageError("resume: an empty map answers nothing; use null to continue");
-  const matched = named.map(([name, one]) =>
-    matchNamed(
-      port,
-      one,
-      pending.filter(({ id, binding }) => name === id || name === binding),
-    ),
+/** What was asked by one kind of port cannot be answered through the other. */
+function deliver(port: ApprovalPort, pending: PendingApproval, answer: OneAnswer): Delivery {
+  const askedBy = pending.approvalId === undefined ? "resume" : "port";
+  if (askedBy === port.source) return deliveryOf("resume", port, { interrupt: pending.interrupt, answer });
+  throw new ToolUsageError(
+    askedBy === "port"
+      ? "resume: this request is decided in a store, and the executor's port has none"
+      : "resume: the executor's port does not answer pauses",
   );
-  if (new Set(matched.map((one) => one.pending)).size === matched.length) return matched;
-  throw new ToolUsageError("resume: one request is answered twice, by its interrupt id and by its binding");
-}
-
-function matchOne(port: ApprovalPort, answer: OneAnswer, pending: readonly PendingApproval[]): Matched {
-  if (!isApprovalDecision(answer))
-    return matchNamed(
-      port,
-      answer,
-      pending.filter(({ binding }) => binding === answer.binding),
-    );
-  if (pending.length > 1) {
-    throw new ToolUsageError(
-      `resume: ${pending.length} requests wait; name each decision by its interrupt id or binding`,
-    );
-  }
-  return matchNamed(port, answer, pending);
-}
-
-function matchNamed(port: ApprovalPort, answer: OneAnswer, candidates: readonly PendingApproval[]): Matched {
-  if (!isOneAnswer(answer)) throw notAnAnswer();
-  const [pending] = candidates;
-  if (pending?.status === "used") {
-    throw new ApprovalAlreadyDecided("this request was answered and its call has not come back; continue with null");
-  }
-  if (pending !== undefined) return { pending, answer };
-  if (!isApprovalDecision(answer) && port instanceof LangGraphApproval && port.isGenuine(answer)) {
-    throw new ApprovalAlreadyDecided("the request this answers is no longer pending");
-  }
-  throw new ToolUsageError("resume: nothing that waits is answered by this; nothing was sent");
-}
-
-function isOneAnswer(value: unknown): value is OneAnswer {
-  const { binding, mac, signature } = membersOf(value);
-  return isApprovalDecision(value) || (typeof binding === "string" && (mac !== undefined || signature !== undefined));
-}
-
-function notAnAnswer(): ToolUsageError {
-  return new ToolUsageError(
-    "resume: an answer is made by approve() or deny(), or is a signed one; parsed JSON is neither",
-  );
-}
-
-/** The signed value, checked before LangGraph sees it: refused bytes never reach the checkpointer. */
-function valueFor(port: ApprovalPort, pending: PendingApproval, answer: OneAnswer): Answer {
-  if (!(port instanceof LangGraphApproval))
-    throw new ToolUsageError("resume: the executor's port does not answer pauses");
-  if (isApprovalDecision(answer)) return port.resumeValue(pending.interrupt, answer);
-  const check = port.check(pending.interrupt, answer);
-  if (check === "ok") return answer;
-  throw new ToolUsageError(`resume: the answer was refused (${check}); nothing was sent`);
-}
-
-/** How the store is told, checked as far as that can be done before it is. */
-function recordDecision(port: ApprovalPort, pending: PendingApproval, answer: OneAnswer): () => Promise<unknown> {
-  if (!(port instanceof DeferredApproval)) {
-    throw new ToolUsageError("resume: this request is decided in a store, and the executor's port has none");
-  }
-  if (!isApprovalDecision(answer))
-    throw new ToolUsageError("resume: a store is decided by approve() or deny(), not by a signed answer");
-  const { store } = port;
-  return () => store.decide(pending.binding, answer);
 }
 
 async function send<Output>(

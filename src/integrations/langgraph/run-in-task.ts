@@ -61,7 +61,7 @@ export async function runInTask<T>(
     const scope = { task, context, outer: approvedCallAround(context.threadId) };
     const { namespace } = pregel;
     return task.attempt(() =>
-      raisingSwallowedPause(entered, () => enterScope(scope, () => body({ scope, namespace }))),
+      raisingSwallowedPause(entered, task, () => enterScope(scope, () => body({ scope, namespace }))),
     );
   });
 }
@@ -81,9 +81,11 @@ function enterOnce(host: GraphTask, signal: AbortSignal | undefined): Promise<En
 }
 
 /** Code that caught the pause, or that failed afterwards, has not ended the node: the pause has. */
-async function raisingSwallowedPause<T>(host: GraphTask, body: () => Promise<T>): Promise<T> {
+async function raisingSwallowedPause<T>(host: GraphTask, task: TaskRun, body: () => Promise<T>): Promise<T> {
   try {
     const result = await body();
+    // Nor has code that did not wait for a call which is about to ask. In a tool's body that call may be waiting for us.
+    if (currentScope()?.outer === undefined) await task.allDecided();
     if (host.raised !== undefined) await host.raised;
     return result;
   } catch (error) {

@@ -1,7 +1,7 @@
 // `openPostgres`: the stores on a pool that the application owns.
 
 import { ToolUsageError } from "../../index.js";
-import { refuseUnknown } from "../../spi.js";
+import { refuseUnknown, signersOf } from "../../spi.js";
 import { openStores, type SqlStores, type StoreOptions } from "../sql/stores.js";
 import { listen, type ListenClient, type Listening } from "./listen.js";
 import { PostgresClient, type PostgresPool } from "./postgres-client.js";
@@ -29,8 +29,17 @@ const SCHEMA = /^[A-Za-z_][A-Za-z0-9_]{0,47}$/;
  * const { approvals, claims, ledger } = await openPostgres(pool);
  */
 export async function openPostgres(pool: PostgresPool, options: PostgresOptions = {}): Promise<SqlStores> {
-  const { schema = "agent_adapter", listen: listenClient, clock, ledger, ...rest } = options;
+  const {
+    schema = "agent_adapter",
+    listen: listenClient,
+    clock,
+    ledger,
+    key: _key,
+    approvers: _approvers,
+    ...rest
+  } = options;
   refuseUnknown("openPostgres", rest);
+  const signers = signersOf("openPostgres", options);
   if (typeof schema !== "string" || !SCHEMA.test(schema)) {
     throw new ToolUsageError("openPostgres: schema is a name of letters, digits and _, 48 at most");
   }
@@ -41,5 +50,5 @@ export async function openPostgres(pool: PostgresPool, options: PostgresOptions 
     await listening?.stop();
   };
   listening = listenClient === undefined ? undefined : await listen(listenClient, schema);
-  return openStores({ client, news: listening, close }, { clock, ledger });
+  return openStores({ client, news: listening, close }, { clock, ledger, signers });
 }

@@ -3,11 +3,11 @@
 //       wins, the others are computed again. No status ever comes back, so this ends.
 //   P2  every call may be repeated by the client: a decision knows the call that made it, a use its token
 
-import type { ApprovalDecision, ApprovalRequest, Clock } from "../../index.js";
+import type { ApprovalRequest, Clock } from "../../index.js";
 import {
   assertToken,
   changeRecord,
-  fieldsOf,
+  decisionAbout,
   hasRunOut,
   limitOf,
   newRecord,
@@ -17,7 +17,9 @@ import {
   type ApprovalFilter,
   type ApprovalRecord,
   type ApprovalStore,
+  type OneAnswer,
   type RecordChange,
+  type Signers,
 } from "../../spi.js";
 import { changedColumns, insertedColumns, recordOf } from "./approval-rows.js";
 import { numberIn, textOrNullIn } from "./rows.js";
@@ -30,6 +32,8 @@ const IN_STATUS = "(status = $2) IS TRUE";
 
 export interface SqlApprovalStoreOptions {
   readonly clock?: Clock | undefined;
+  /** Who may sign; without them a signed answer cannot be checked and is refused. */
+  readonly signers?: Signers | undefined;
   /** Who tells about decisions; without it `waitForDecision` looks now and then. */
   readonly news?: DecisionNews | undefined;
 }
@@ -38,12 +42,14 @@ export interface SqlApprovalStoreOptions {
 export class SqlApprovalStore implements ApprovalStore {
   readonly #client: SqlClient;
   readonly #clock: Clock;
+  readonly #signers: Signers | undefined;
   readonly #news: DecisionNews | undefined;
   readonly #table: string;
 
   constructor(client: SqlClient, options: SqlApprovalStoreOptions = {}) {
     this.#client = client;
     this.#clock = options.clock ?? systemClock;
+    this.#signers = options.signers;
     this.#news = options.news;
     this.#table = client.dialect.table("approvals");
   }
@@ -87,12 +93,13 @@ export class SqlApprovalStore implements ApprovalStore {
     return Object.freeze(rows.map(recordOf));
   }
 
-  async decide(id: string, decision: ApprovalDecision): Promise<ApprovalRecord> {
-    const fields = fieldsOf(decision);
+  async decide(id: string, decision: OneAnswer): Promise<ApprovalRecord> {
     const at = this.#clock.now();
-    const known = await this.get(id);
-    if (known !== undefined && hasRunOut(known, at)) await this.#change(id, { event: "expire" });
-    return this.#change(id, { event: "decide", decision: fields, at });
+    const record = await this.get(id);
+    if (record === undefined) throw unknownApproval();
+    const given = decisionAbout(record, decision, this.#signers, at);
+    if (hasRunOut(record, at)) await this.#change(id, { event: "expire" });
+    return this.#change(id, { event: "decide", ...given, at });
   }
 
   async consume(id: string, token: string): Promise<ApprovalRecord> {

@@ -1,7 +1,7 @@
 // The four stores of one database, and what belongs to them all.
 
 import type { Clock, Ledger, ResultCache } from "../../index.js";
-import { systemClock, type ClaimStore } from "../../spi.js";
+import { systemClock, type ClaimStore, type SignerOptions, type Signers } from "../../spi.js";
 import { SqlApprovalStore } from "./approval-store.js";
 import { SqlClaimStore } from "./claim-store.js";
 import { SqlLedger, type SqlLedgerOptions } from "./ledger.js";
@@ -12,7 +12,7 @@ import type { SqlClient } from "./sql-client.js";
 import type { DecisionNews } from "./wait.js";
 
 /** What both databases take. */
-export interface StoreOptions {
+export interface StoreOptions extends SignerOptions {
   readonly clock?: Clock;
   readonly ledger?: SqlLedgerOptions;
 }
@@ -40,12 +40,16 @@ interface Connection {
 }
 
 /** What was given of `StoreOptions`, taken out of the options of one database. */
-type Given = { readonly [Option in keyof StoreOptions]: StoreOptions[Option] | undefined };
+interface Given {
+  readonly clock: Clock | undefined;
+  readonly ledger: SqlLedgerOptions | undefined;
+  readonly signers: Signers | undefined;
+}
 
 /** Bring the tables up to date and give the stores; a connection that cannot be used is closed. */
 export async function openStores(
   { client, news, close }: Connection,
-  { clock = systemClock, ledger }: Given,
+  { clock = systemClock, ledger, signers }: Given,
 ): Promise<SqlStores> {
   try {
     await migrate(client);
@@ -54,7 +58,7 @@ export async function openStores(
     throw error;
   }
   return {
-    approvals: new SqlApprovalStore(client, { clock, news }),
+    approvals: new SqlApprovalStore(client, { clock, news, signers }),
     claims: new SqlClaimStore(client, clock),
     ledger: new SqlLedger(client, ledger),
     cache: new SqlResultCache(client, clock),

@@ -1,7 +1,7 @@
 // `openSqlite`: one file, several processes. Owns the settings of a connection.
 
 import { isAgentAdapterError, StoreUnavailable, ToolUsageError } from "../../index.js";
-import { refuseUnknown } from "../../spi.js";
+import { refuseUnknown, signersOf } from "../../spi.js";
 import { openStores, type SqlStores, type StoreOptions } from "../sql/stores.js";
 import { connect, type SqliteConnection } from "./driver.js";
 import { BLOCKING_MS, SqliteClient } from "./sqlite-client.js";
@@ -28,8 +28,17 @@ const BUSY_TIMEOUT_MS = 10_000;
  * const executor = new Executor(registry, { approval: new DeferredApproval(approvals), ledger, cache, secret });
  */
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqlStores> {
-  const { synchronous = "full", busyTimeoutMs = BUSY_TIMEOUT_MS, clock, ledger, ...rest } = options;
+  const {
+    synchronous = "full",
+    busyTimeoutMs = BUSY_TIMEOUT_MS,
+    clock,
+    ledger,
+    key: _key,
+    approvers: _approvers,
+    ...rest
+  } = options;
   refuseUnknown("openSqlite", rest);
+  const signers = signersOf("openSqlite", options);
   if (typeof path !== "string" || path === "") throw new ToolUsageError("openSqlite: the path is a text");
   if (synchronous !== "normal" && synchronous !== "full") {
     throw new ToolUsageError('openSqlite: synchronous is "normal" or "full"');
@@ -40,7 +49,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   const connection = await open(path);
   const client = new SqliteClient(connection, busyTimeoutMs);
   await settle(client, connection, synchronous);
-  return openStores({ client, close: () => client.close() }, { clock, ledger });
+  return openStores({ client, close: () => client.close() }, { clock, ledger, signers });
 }
 
 async function open(path: string): Promise<SqliteConnection> {

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool, Executor, Registry } from "agent-adapter";
+import { defineTool, Executor, Registry, ToolError } from "agent-adapter";
 import { openSqlite, type SqlStores } from "agent-adapter/sqlite";
+import { ManualClock } from "agent-adapter/testing";
 
 const folder = mkdtempSync(join(tmpdir(), "aa-shared-"));
 const open: SqlStores[] = [];
@@ -54,6 +55,45 @@ describe("two programs on one file", () => {
     expect(await two.executor.run(two.rate, { item: "a" })).toEqual({ item: "a", percent: 5 });
     expect(await two.executor.run(two.rate, { item: "b" })).toEqual({ item: "b", percent: 5 });
     expect(ran).toEqual(["a", "b"]);
+  });
+
+  it("E7/shared: errors, other definitions and other principals are not shared; a result ends with its time", async () => {
+    const file = `shared-${(files += 1)}.db`;
+    const ran: string[] = [];
+    const clock = new ManualClock(1_000_000);
+    async function reader(version: string) {
+      const stores = await openSqlite(join(folder, file), { synchronous: "normal", clock });
+      open.push(stores);
+      const read = defineTool({
+        name: "read",
+        description: "reads for somebody",
+        version,
+        inputSchema: z.object({ item: z.string() }),
+        effects: "read",
+        cache: { ttlMs: 1000, scope: "principal" },
+        execute: ({ item }) => {
+          ran.push(`${version} ${item}`);
+          if (item === "bad") throw new ToolError("no");
+          return `${version} ${item}`;
+        },
+      });
+      const executor = new Executor(new Registry([read]), { cache: stores.cache, clock });
+      return (item: string, principal?: string) =>
+        executor.run(read, { item }, { context: executor.context(principal === undefined ? {} : { principal }) });
+    }
+    const [one, two, other] = [await reader("1"), await reader("1"), await reader("2")];
+    expect(await one("a", "ana")).toBe("1 a");
+    expect(await two("a", "ana")).toBe("1 a");
+    expect(ran).toEqual(["1 a"]);
+    expect(await two("a", "ben")).toBe("1 a");
+    expect(await two("a")).toBe("1 a");
+    expect(await other("a", "ana")).toBe("2 a");
+    expect(ran).toEqual(["1 a", "1 a", "1 a", "2 a"]);
+    for (const call of [one, two]) await expect(call("bad", "ana")).rejects.toMatchObject({ kind: "ToolError" });
+    expect(ran.slice(4)).toEqual(["1 bad", "1 bad"]);
+    clock.advance(1001);
+    expect(await two("a", "ana")).toBe("1 a");
+    expect(ran.slice(6)).toEqual(["1 a"]);
   });
 
   it("E7/shared: a tool that runs once per run runs once for both", async () => {

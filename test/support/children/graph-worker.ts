@@ -75,6 +75,8 @@ export interface Program {
   readonly durable?: Durable;
   readonly durability?: "sync" | "async" | "exit";
   readonly claims?: boolean;
+  /** Entries go into the stores' ledger, which all processes share. */
+  readonly ledger?: boolean;
   /** Decided in the store beside the checkpointer instead of by a resume value. */
   readonly deferred?: boolean;
   /** `null`: none at all, so a random one of the process. */
@@ -292,6 +294,7 @@ function build(around: Surroundings, program: Program): Built {
     ],
     ...(secret === null ? {} : { secret }),
     ...(program.claims === true ? { claims: around.claims } : {}),
+    ...(program.ledger === true ? { ledger: around.stores.ledger } : {}),
   });
   return { executor, registry, port };
 }

@@ -39,7 +39,7 @@ describe("A8/ports: the life of a record", () => {
   });
 
   test.each<[string, RecordChange]>([
-    ["decided", { event: "decide", decision: fieldsOf(approve()), at: 1 }],
+    ["decided", { event: "decide", decision: fieldsOf(approve()), answer: null, at: 1 }],
     ["used", { event: "consume", token: "token", at: 1 }],
     ["expired", { event: "expire" }],
     ["superseded", { event: "supersede", by: "x" }],

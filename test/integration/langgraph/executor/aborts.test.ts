@@ -56,7 +56,7 @@ describe("an invocation that is aborted", () => {
     expect(signals).toEqual([]);
   });
 
-  it("E6, E11/process: can go on: what finished replays, what was stopped runs again", async () => {
+  it("E6, E11/process, B38: can go on: what finished replays, what was stopped runs again", async () => {
     const { waits } = running({ name: "waits" });
     const ran: string[] = [];
     let stopped = false;
