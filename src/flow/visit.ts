@@ -55,7 +55,9 @@ async function withRetries(visit: Visit, executor: Executor, scope: Scope): Prom
     try {
       return await withinTime(visit, executor, { scope, attempt });
     } catch (error) {
-      if (attempt >= retry.maxAttempts || !mayRetry(visit, error, runSignal)) throw error;
+      // A pause stays one, also when code caught it and threw something else.
+      const isOver = attempt >= retry.maxAttempts || scope.task.host.raised !== undefined;
+      if (isOver || !mayRetry(visit, error, runSignal)) throw error;
       await clock.sleep(
         backoffMs(retry, attempt, randomFraction()),
         AbortSignal.any(runSignal === undefined ? [] : [runSignal]),
@@ -166,6 +168,24 @@ async function runMapNode(
 /** The builder's types say that a node's functions take this flow's state, and items of the list they map over. */
 function typed(value: unknown): never {
   return value as never; // see above
+}
+
+/**
+ * Every tool that a node of the flow calls is registered: looked at before anything runs.
+ *
+ * @throws ToolUsageError naming each node whose tool is not
+ */
+export function checkTools({ name, nodes }: FlowPlan, executor: Executor): void {
+  const missing = [...nodes.values()].flatMap((node) => {
+    if (typeof node.work === "function" || node.work.kind === "join") return [];
+    const { tool, spec } = node.work;
+    const found = executor.registry.get(tool);
+    return found !== undefined && (spec === undefined || found === spec) ? [] : [`"${node.name}" (${tool})`];
+  });
+  if (missing.length === 0) return;
+  throw new ToolUsageError(
+    `flow "${name}" calls tools that the executor's registry does not have: ${missing.join(", ")}`,
+  );
 }
 
 /** Runs by name: another tool of that name must not run instead. */

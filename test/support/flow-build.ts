@@ -12,7 +12,17 @@ import {
   type ApprovalDecision,
   type ApprovalPort,
 } from "../../src/index.js";
-import { call, checkpointOf, Flow, join as joinNode, map, Merge, resumeFlow, runFlow, type FlowContext } from "../../src/flow/index.js";
+import {
+  call,
+  checkpointOf,
+  Flow,
+  join as joinNode,
+  map,
+  Merge,
+  resumeFlow,
+  runFlow,
+  type FlowContext,
+} from "../../src/flow/index.js";
 import type { FlowResult, StateSchema, StepReport } from "../../src/flow/index.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { forgetProcess } from "./process.js";
@@ -89,7 +99,14 @@ export function toolsOf({ nodes }: FlowSketch, world: World): Registry {
       return `${text}${resultOf(node, n, total)}`;
     },
   });
-  return new Registry([tool("work", false), tool("ask", true), tool("flaky", false), tool("askFlaky", true), once, each]);
+  return new Registry([
+    tool("work", false),
+    tool("ask", true),
+    tool("flaky", false),
+    tool("askFlaky", true),
+    once,
+    each,
+  ]);
 }
 
 const state = {
@@ -131,7 +148,8 @@ export function buildFlow(sketch: FlowSketch, world: World): AnyFlow {
       ...(gate ? { pause: ({ total }) => ({ node: name, total }) } : {}),
     });
   }
-  for (const { from, to, cap, orElse } of sketch.edges) flow = flow.edge(from, to, { ...capped(cap), ...otherwise(orElse) });
+  for (const { from, to, cap, orElse } of sketch.edges)
+    flow = flow.edge(from, to, { ...capped(cap), ...otherwise(orElse) });
   for (const route of sketch.routes) {
     const { from, targets, caps, orElse } = route;
     flow = flow.route(from, ({ total }) => chosenBy(route, total), targets, { ...capped(caps), ...otherwise(orElse) });
@@ -208,9 +226,11 @@ export class Rig {
   readonly ledger = new MemoryLedger();
   readonly registry: Registry;
   readonly flow: AnyFlow;
+  readonly sketch: FlowSketch;
   last: StepReport<unknown> | undefined;
 
-  constructor(readonly sketch: FlowSketch) {
+  constructor(sketch: FlowSketch) {
+    this.sketch = sketch;
     this.registry = toolsOf(sketch, this.world);
     this.flow = buildFlow(sketch, this.world);
   }
@@ -220,13 +240,18 @@ export class Rig {
     return new Executor(registry, { secret: SECRET, ledger, ...(approval === undefined ? {} : { approval }) });
   }
 
-  async observe(end: { readonly status: Observed["status"]; readonly state: unknown }, pauses: number): Promise<Observed> {
+  async observe(
+    end: { readonly status: Observed["status"]; readonly state: unknown },
+    pauses: number,
+  ): Promise<Observed> {
     const entries = await this.ledger.entries();
     return {
       ...end,
       steps: this.last?.step ?? 0,
       visits: this.last?.visits ?? {},
-      ledger: entries.map(({ tool, status, attempts, cost }) => [tool, status, attempts, cost] as const).toSorted(byText),
+      ledger: entries
+        .map(({ tool, status, attempts, cost }) => [tool, status, attempts, cost] as const)
+        .toSorted(byText),
       finished: [...this.world.finished.values()],
       pauses,
     };

@@ -72,8 +72,10 @@ export function written(node: NodeSketch, visit: number, state: SketchState): Pa
 }
 
 class Stop extends Error {
-  constructor(readonly status: Outcome["status"]) {
+  readonly status: Outcome["status"];
+  constructor(status: Outcome["status"]) {
     super(status);
+    this.status = status;
   }
 }
 
@@ -88,7 +90,13 @@ export function predict(sketch: FlowSketch): Outcome {
   let state: SketchState = { log: [], seen: [], bag: {}, text: "", list: [], note: "", ...input };
   let steps = 0;
   let reached = new Set([nodes[0]?.name ?? ""]);
-  const end = (status: Outcome["status"]): Outcome => ({ status, state, steps, visits, ledger: ledger.toSorted(byText) });
+  const end = (status: Outcome["status"]): Outcome => ({
+    status,
+    state,
+    steps,
+    visits,
+    ledger: ledger.toSorted(byText),
+  });
 
   for (;;) {
     // Joins wait until nothing else is ready, and then for joins that can still reach them.
@@ -107,7 +115,10 @@ export function predict(sketch: FlowSketch): Outcome {
       const ends = now.map((name) => visit(sketch, nodeNamed(name), { state: seen, visits, counts, ledger }));
       if (ends.some((one) => one.failed === "loop")) throw new Stop("loop");
       if (ends.some((one) => one.failed === "denied")) throw new Stop("denied");
-      const next = merge(seen, now.map((name, index) => [name, ends[index]?.writes ?? []] as const));
+      const next = merge(
+        seen,
+        now.map((name, index) => [name, ends[index]?.writes ?? []] as const),
+      );
       state = next;
       for (const one of ends) counts = { ...counts, ...one.counts };
       for (const name of now) visits[name] = (visits[name] ?? 0) + 1;
@@ -234,7 +245,9 @@ function merge(state: SketchState, step: readonly (readonly [node: string, write
   }
   if (["one", "list"].some((field) => (writersOf.get(field) ?? 0) > 1)) throw new Stop("conflict");
   // `text` sees all writes at once.
-  const texts = step.toSorted(byName).flatMap(([, writes]) => writes.flatMap(([to, all]) => (to === "text" ? all : [])));
+  const texts = step
+    .toSorted(byName)
+    .flatMap(([, writes]) => writes.flatMap(([to, all]) => (to === "text" ? all : [])));
   if (texts.length > 0) next["text"] = join(state.text, texts as string[]);
   return next as unknown as SketchState;
 }
@@ -258,7 +271,8 @@ function added(field: keyof SketchState, current: unknown, value: unknown): unkn
   }
 }
 
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0;
 const byText = (a: readonly unknown[], b: readonly unknown[]): number => {
   const [one, other] = [JSON.stringify(a), JSON.stringify(b)];
   return one < other ? -1 : one > other ? 1 : 0;

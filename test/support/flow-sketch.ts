@@ -64,7 +64,19 @@ export interface FlowSketch {
 
 // Everything a name may be made of, names of fields, and names whose order differs between texts and numbers.
 const NAMES = ["b", "a", "B", "10", "9", "-", "_x", "a-", "a_b", "end", "log", "total", "start", "x".repeat(64), "Z9"];
-const FIELDS: readonly FieldName[] = ["log", "total", "text", "seen", "bag", "last", "low", "high", "log", "text", "one"];
+const FIELDS: readonly FieldName[] = [
+  "log",
+  "total",
+  "text",
+  "seen",
+  "bag",
+  "last",
+  "low",
+  "high",
+  "log",
+  "text",
+  "one",
+];
 const TOOLS: readonly ToolName[] = ["work", "once", "ask", "flaky", "askFlaky"];
 
 /** A number from 0 up to, without, `sides`; 0 is the simplest choice. */
@@ -152,7 +164,10 @@ function waysOf(dice: Dice, names: readonly string[]): Pick<FlowSketch, "edges" 
   return {
     edges: links.filter(({ routed }) => !routed).map((found) => edgeOf(dice, names, found)),
     routes: [...new Set(links.filter(({ routed }) => routed).map(({ from }) => from))].map((from) =>
-      routeOf(dice, names, { from, to: links.filter((found) => found.routed && found.from === from).map(({ to }) => to) }),
+      routeOf(dice, names, {
+        from,
+        to: links.filter((found) => found.routed && found.from === from).map(({ to }) => to),
+      }),
     ),
   };
 }

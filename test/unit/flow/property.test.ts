@@ -12,7 +12,11 @@ const numRuns = Number(process.env["AGENT_ADAPTER_RUNS"] ?? 250);
 
 function expectSame(observed: Observed, outcome: Outcome): void {
   const { status, steps, visits } = outcome;
-  expect({ status: observed.status, steps: observed.steps, visits: observed.visits }).toEqual({ status, steps, visits });
+  expect({ status: observed.status, steps: observed.steps, visits: observed.visits }).toEqual({
+    status,
+    steps,
+    visits,
+  });
   // A run that threw before its first step ended has shown no state.
   if (observed.state !== undefined) expect(observed.state).toEqual(outcome.state);
   expect(observed.finished.every((times) => times === 1)).toBe(true);
