@@ -3,16 +3,27 @@
 import type { JsonObject } from "../crypto/canonical-json.js";
 import { ToolUsageError } from "../errors.js";
 import type { RetryOptions, StandardSchemaV1 } from "../tools/spec.js";
-import type { MergeRule, RuleMaker } from "./merge.js";
+import type { KindFor, RuleMaker } from "./merge.js";
 import type { CallNode, FlowFunction, JoinNode, MapNode } from "./nodes.js";
 
 /** An object schema with a `shape` (zod), or one schema per field. */
 export type StateSchema = StandardSchemaV1<unknown, object> | Readonly<Record<string, StandardSchemaV1>>;
 
-export type AnyRule = MergeRule<never, never> | RuleMaker;
+/** A rule as a flow keeps it, without its types. */
+export type AnyRule = { readonly name: string; readonly apply: (current: never, writes: never) => unknown } | RuleMaker;
+
+/** A rule that gives values of the field, or one of those that are made for it. */
+type RuleFor<Value> =
+  | {
+      readonly name: string;
+      readonly apply: (current: Value | undefined, writes: readonly never[]) => Value;
+      // Functions have a name and an `apply`, too.
+      readonly kind?: never;
+    }
+  | RuleMaker<KindFor<Value>>;
 
 /** A merge rule per field that several nodes may write in one step. */
-export type MergeRules<State> = { readonly [Field in keyof State]?: AnyRule };
+export type MergeRules<State> = { readonly [Field in keyof State]?: RuleFor<State[Field]> };
 
 export interface NodeOptions<State> {
   /** A gate: nothing of the step runs before a human approved. Gives what the human sees; edits are fields of the state. */

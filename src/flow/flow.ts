@@ -12,8 +12,8 @@ import {
   type RouteOptions,
   type StateSchema,
 } from "./definition.js";
-import type { MergeRule, RuleMaker, WritesByKind } from "./merge.js";
-import type { CallNode, FlowFunction, JoinNode, MapNode } from "./nodes.js";
+import type { RuleMaker, WritesByKind } from "./merge.js";
+import type { CallNode, FlowFunction, ItemOf, JoinNode, MapNode } from "./nodes.js";
 import { mermaidOf } from "./mermaid.js";
 import { planOf } from "./plan.js";
 import type { StandardSchemaV1 } from "../tools/spec.js";
@@ -37,10 +37,10 @@ export type InputOf<Schema> = Schema extends StandardSchemaV1
     };
 
 type WriteOf<Value, Rule> =
-  Rule extends MergeRule<never, infer Write>
-    ? Write
-    : Rule extends RuleMaker<infer Kind extends keyof WritesByKind<Value>>
-      ? WritesByKind<Value>[Kind]
+  Rule extends RuleMaker<infer Kind extends keyof WritesByKind<Value>>
+    ? WritesByKind<Value>[Kind]
+    : Rule extends { readonly apply: (current: never, writes: readonly (infer Write)[]) => unknown }
+      ? Write
       : Value;
 
 /** What a node may write to each field. */
@@ -50,16 +50,30 @@ export type WritesOf<Schema, Rules> = {
     : StateOf<Schema>[Field];
 };
 
+/** What one item's result may be: a write where there is a rule, an item of the list where there is none. */
+export type ItemWritesOf<Schema, Rules> = {
+  [Field in keyof StateOf<Schema>]: Field extends keyof Rules
+    ? WriteOf<StateOf<Schema>[Field], Rules[Field]>
+    : ItemOf<StateOf<Schema>[Field]>;
+};
+
+/** Says in the compiler's message what is wrong with a rule for a field that is not there. */
+type NoStrayRules<State, Rules> = {
+  readonly [Field in Exclude<keyof Rules, keyof State>]: "the state has no field of this name";
+};
+
+type RulesFor<Schema, Rules> = Rules & MergeRules<StateOf<Schema>> & NoStrayRules<StateOf<Schema>, Rules>;
+
 export interface FlowOptions<Schema extends StateSchema, Rules> {
   readonly state: Schema;
   /** What happens to several writes of one step to one field. Default: two writers are refused. */
   readonly merge?: Rules;
 }
 
-type Work<State, Writes> =
+type Work<State, Writes, ItemWrites> =
   | FlowFunction<Readonly<State>, Writes>
-  | CallNode<State, Partial<Writes>>
-  | MapNode<State, Partial<Writes>>
+  | CallNode<State, Writes>
+  | MapNode<State, ItemWrites>
   | JoinNode<Readonly<State>, Writes>;
 
 /**
@@ -76,7 +90,7 @@ type Work<State, Writes> =
 export class Flow<Schema extends StateSchema, Rules = object, Nodes extends string = never> {
   readonly name: string;
 
-  constructor(name: string, options: FlowOptions<Schema, Rules & MergeRules<StateOf<Schema>>>) {
+  constructor(name: string, options: FlowOptions<Schema, RulesFor<Schema, Rules>>) {
     const { state, merge = {} } = options;
     this.name = name;
     keepDefinition(this, { name, state, merge, nodes: [], edges: [], routes: [], starts: [], ends: [] });
@@ -85,17 +99,17 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
   /** Add a node. What it returns, and `into`, are checked against the state. */
   node<const Name extends string>(
     name: Name,
-    work: Work<StateOf<Schema>, WritesOf<Schema, Rules>>,
+    work: Work<StateOf<Schema>, WritesOf<Schema, Rules>, ItemWritesOf<Schema, Rules>>,
     options: NodeOptions<StateOf<Schema>> = {},
   ): Flow<Schema, Rules, Nodes | Name> {
     // Functions of the state are kept without its type; the plan gives them the state that this type describes.
-    const node = { name, work: work as AnyWork, options: options as NodeOptions<never> };
+    const node = { name, work: work as AnyWork, options: { ...options } as NodeOptions<never> };
     return this.#with((flow) => ({ nodes: [...flow.nodes, node] }));
   }
 
   /** After `from` comes `to`. Several edges from one node are taken at once. */
   edge(from: Nodes, to: NoInfer<Nodes>, options: EdgeOptions<NoInfer<Nodes>> = {}): Flow<Schema, Rules, Nodes> {
-    return this.#with((flow) => ({ edges: [...flow.edges, { from, to, options }] }));
+    return this.#with((flow) => ({ edges: [...flow.edges, { from, to, options: { ...options } }] }));
   }
 
   /** After `from` comes what the function chooses of the targets: one, several, or none (`[]` ends this branch). */
@@ -106,7 +120,8 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
     options: RouteOptions<NoInfer<Target>, NoInfer<Nodes>> = {},
   ): Flow<Schema, Rules, Nodes> {
     // Kept without the type of the state, as a node's function is.
-    const route = { from, choose: choose as (state: never) => string | readonly string[], targets, options };
+    const chosen = choose as (state: never) => string | readonly string[];
+    const route = { from, choose: chosen, targets: [...targets], options: { ...options } };
     return this.#with((flow) => ({ routes: [...flow.routes, route] }));
   }
 
@@ -139,7 +154,7 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
   ): Flow<Schema, Rules, Names> {
     const definition = definitionOf(this);
     // The schema and the rules that this flow was made with, kept without their types.
-    const options = definition as unknown as FlowOptions<Schema, Rules & MergeRules<StateOf<Schema>>>;
+    const options = definition as unknown as FlowOptions<Schema, RulesFor<Schema, Rules>>;
     const flow = new Flow<Schema, Rules, Names>(this.name, options);
     keepDefinition(flow, { ...definition, ...change(definition) });
     return flow;

@@ -92,6 +92,12 @@ export interface WritesByKind<Value> {
   readonly assign: Partial<Value>;
 }
 
+type ListKind<Value> = Value extends readonly unknown[] ? "append" | "union" : never;
+type RecordKind<Value> = Value extends object ? "assign" : never;
+
+/** The rules made per field that a field of this type can have: lists are appended to, objects are assigned to. */
+export type KindFor<Value> = "last" | ListKind<Value> | RecordKind<Exclude<Value, readonly unknown[]>>;
+
 /** The rules a field can have. */
 export const Merge = Object.freeze({
   last: made("last", last),

@@ -53,5 +53,5 @@ function labelOf({ kind, maxLoops }: Way): string {
 
 /** Names are plain; a flow that was not checked yet may hold anything. */
 function escaped(text: string): string {
-  return text.replaceAll(/[^A-Za-z0-9_ -]/g, (character) => `#${character.codePointAt(0)};`);
+  return text.replaceAll(/[^A-Za-z0-9_ -]/gu, (character) => `#${character.codePointAt(0)};`);
 }

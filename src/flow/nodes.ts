@@ -3,8 +3,9 @@
 import type { Logger } from "../tools/logger.js";
 import type { AnyToolSpec, ToolSpec } from "../tools/spec.js";
 
-// Never present at run time: it only carries a type.
-declare const PRODUCES: unique symbol;
+// Never present at run time: they only carry the type of what may be written to each field.
+declare const WRITES: unique symbol;
+declare const ITEM_WRITES: unique symbol;
 
 /** What a node function is told about its visit. */
 export interface FlowContext {
@@ -38,18 +39,18 @@ export type FlowFunction<State, Writes> = (
   ctx: FlowContext,
 ) => Partial<Writes> | undefined | void | Promise<Partial<Writes> | undefined | void>;
 
-/** A tool call as a node. `Produces` is the state field that gets the result. */
-export interface CallNode<State, Produces> {
+/** A tool call as a node. `Writes` is what may be written to each field. */
+export interface CallNode<State, Writes> {
   readonly kind: "call";
   readonly tool: string;
   readonly spec: AnyToolSpec | undefined;
   readonly args: (state: State) => unknown;
   readonly into: string;
-  readonly [PRODUCES]?: Produces;
+  readonly [WRITES]?: (writes: Writes) => void;
 }
 
-/** A tool call per item as a node: one step, however many items. */
-export interface MapNode<State, Produces> {
+/** A tool call per item as a node: one step, however many items. `Writes` is what one item may write to each field. */
+export interface MapNode<State, Writes> {
   readonly kind: "map";
   readonly over: (state: State) => unknown;
   /** For drawings and messages. */
@@ -59,7 +60,7 @@ export interface MapNode<State, Produces> {
   readonly args: (item: never, state: State, index: number) => unknown;
   readonly into: string;
   readonly concurrency: number | undefined;
-  readonly [PRODUCES]?: Produces;
+  readonly [ITEM_WRITES]?: (writes: Writes) => void;
 }
 
 /** Runs once after all branches that reach it, however long they are. */
@@ -68,41 +69,43 @@ export interface JoinNode<State, Writes> {
   readonly run: FlowFunction<State, Writes> | undefined;
 }
 
-interface CallOptions<State, Args, Into extends string> {
+/** Where no flow is around: any field, and `validate` finds what is none. */
+type AnyWrites = Readonly<Record<string, unknown>>;
+
+interface CallOptions<State, Args, Into> {
   /** What the tool is called with: fixed, or made from the state. A function must give the same for the same state. */
   readonly args: Args | ((state: State) => Args);
   /** The state field that gets the result. */
   readonly into: Into;
 }
 
+// The types of `into` and `over` are spelled out below, so that the compiler's message lists the fields that would do. A tool that
+// is only named gives `never`, which may go anywhere.
+
 /**
  * A node that calls one tool and writes its result.
  *
  * @example .node("rate", call(shippingRate, { args: (state) => ({ item: state.item }), into: "rate" }))
  */
-export function call<State, In, Out, const Into extends string>(
-  tool: ToolSpec<In, Out>,
-  options: CallOptions<State, NoInfer<In>, Into>,
-): CallNode<State, Record<Into, Out>>;
-export function call<State, const Into extends string>(
-  tool: string,
-  options: CallOptions<State, unknown, Into>,
-): CallNode<State, Record<Into, never>>;
-export function call<State>(
-  tool: string | ToolSpec<never, unknown>,
-  options: CallOptions<State, unknown, string>,
-): CallNode<State, Record<string, never>> {
+export function call<State, Writes = AnyWrites, In = unknown, Out = never>(
+  tool: string | ToolSpec<In, Out>,
+  options: CallOptions<
+    State,
+    NoInfer<In>,
+    { [Field in keyof Writes]-?: [Out] extends [Writes[Field]] ? Field : never }[keyof Writes]
+  >,
+): CallNode<State, Writes> {
   const { args, into } = options;
   return Object.freeze({
     kind: "call",
     ...named(tool),
     // Anything that can be called is a function of the state: arguments are JSON, which no function is.
     args: typeof args === "function" ? (args as (state: State) => unknown) : () => args,
-    into,
+    into: String(into),
   });
 }
 
-interface MapOptions<State, Item, Args, Into extends string> {
+interface MapOptions<State, Item, Args, Into> {
   /** What each item is called with. Default: the item itself. Must give the same for the same state. */
   readonly args?: (item: Item, state: State, index: number) => Args;
   /** The state field that gets the results, in item order: one write per item, or, for a field without a merge rule, the list. */
@@ -111,34 +114,39 @@ interface MapOptions<State, Item, Args, Into extends string> {
   readonly concurrency?: number;
 }
 
-type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
+export type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 type ItemsOf<State, Over> = Over extends keyof State ? ItemOf<State[Over]> : never;
-
 /**
  * A node that calls a tool for each item of a list. Calls that need nobody run first, then the others one by one.
  *
  * @example .node("rates", map("items", { tool: shippingRate, args: (item) => ({ item: item.name }), into: "rates" }))
  */
-export function map<State, const Over extends string, In, Out, const Into extends string>(
+export function map<
+  State,
+  const Over extends {
+    [Field in keyof State]-?: State[Field] extends readonly unknown[] | undefined ? Field : never;
+  }[keyof State],
+  Writes = AnyWrites,
+  In = unknown,
+  Out = never,
+>(
   over: Over,
-  options: MapOptions<State, ItemsOf<State, Over>, NoInfer<In>, Into> & { readonly tool: ToolSpec<In, Out> },
-): MapNode<State & Record<Over, readonly unknown[]>, Record<Into, Out> | Record<Into, readonly Out[]>>;
-export function map<State, const Over extends string, const Into extends string>(
-  over: Over,
-  options: MapOptions<State, ItemsOf<State, Over>, unknown, Into> & { readonly tool: string },
-): MapNode<State & Record<Over, readonly unknown[]>, Record<Into, never>>;
-export function map<State extends object>(
-  over: string,
-  options: MapOptions<State, never, unknown, string> & { readonly tool: string | ToolSpec<never, unknown> },
-): MapNode<State, Record<string, never>> {
+  options: MapOptions<
+    State,
+    ItemsOf<State, Over>,
+    NoInfer<In>,
+    { [Field in keyof Writes]-?: [Out] extends [Writes[Field]] ? Field : never }[keyof Writes]
+  > & { readonly tool: string | ToolSpec<In, Out> },
+): MapNode<State, Writes> {
   const { tool, args = (item: unknown) => item, into, concurrency } = options;
   return Object.freeze({
     kind: "map",
-    over: (state: State) => (Object.hasOwn(state, over) ? Reflect.get(state, over) : undefined),
-    overName: over,
+    // A field without a value is not there.
+    over: (state: State): unknown => (Object.hasOwn(Object(state), over) ? state[over] : undefined),
+    overName: String(over),
     ...named(tool),
     args,
-    into,
+    into: String(into),
     concurrency,
   });
 }
@@ -148,7 +156,7 @@ export function map<State extends object>(
  *
  * @example .node("all", join((state) => ({ total: state.rates.length })))
  */
-export function join<State, Writes>(run?: FlowFunction<State, Writes>): JoinNode<State, Writes> {
+export function join<State, Writes>(run?: FlowFunction<State, NoInfer<Writes>>): JoinNode<State, Writes> {
   return Object.freeze({ kind: "join", run });
 }
 

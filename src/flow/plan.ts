@@ -4,6 +4,7 @@ import { FlowError } from "../errors.js";
 import type { RetryPolicy } from "../tools/spec.js";
 import { fingerprintOf } from "./fingerprint.js";
 import type { AnyWork, FlowDefinition, NodeOptions } from "./definition.js";
+import { shown } from "./names.js";
 import type { Fields } from "./state.js";
 import { faultsOf, settleFields, settleNode } from "./validate.js";
 import { capOf, reachableFrom, waysOf } from "./ways.js";
@@ -69,27 +70,25 @@ export function nodeOf(plan: FlowPlan, name: string): PlanNode {
   throw new FlowError(`flow "${plan.name}" has no such node`);
 }
 
-function shown(name: unknown): string {
-  return typeof name === "string" ? JSON.stringify(name.slice(0, 80)) : "without a name";
-}
-
 function makePlan(definition: FlowDefinition): FlowPlan {
   const ways = waysOf(definition);
   const nodes = definition.nodes.map(({ name, work, options }): [string, PlanNode] => {
     const isJoin = typeof work !== "function" && work.kind === "join";
-    const reaches = reachableFrom(ways, name);
-    return [
+    let reaches: ReadonlySet<string> | undefined;
+    const node = {
       name,
-      {
-        name,
-        work,
-        isJoin,
-        pause: options.pause,
-        ...settleNode(name, options),
-        ...onwardOf(definition, name),
-        reaches,
+      work,
+      isJoin,
+      pause: options.pause,
+      ...settleNode(name, options),
+      ...onwardOf(definition, name),
+      // Asked for joins only: of every node of a long flow it would grow with the square.
+      get reaches() {
+        reaches ??= reachableFrom(ways, name);
+        return reaches;
       },
-    ];
+    };
+    return [name, node];
   });
   const [first] = definition.nodes;
   return {

@@ -7,6 +7,7 @@ import { FlowError } from "../errors.js";
 import { issuesText } from "../tools/issues.js";
 import type { CompiledInput, CompiledSchema, Verdict } from "../tools/schema.js";
 import type { MergeRule } from "./merge.js";
+import { shown } from "./names.js";
 
 export interface Field {
   readonly name: string;
@@ -23,7 +24,8 @@ export type FlowState = JsonObject;
 /** What one node writes: per field its writes in order. */
 export type Writes = ReadonlyMap<string, readonly JsonValue[]>;
 
-const MAX_DEPTH = 256;
+// Sealed state, journals and hosts put some more containers around a value, and JSON here ends at 256 of them.
+const MAX_DEPTH = 128;
 
 /** JSON of the value, frozen. @throws FlowError naming the field */
 export function fieldValue(field: string, value: unknown, what: string): JsonValue {
@@ -78,6 +80,8 @@ export function checkWrites(fields: Fields, node: string, update: unknown): Writ
 /** Several writes of one node to one field. */
 export function writesTo(field: string, node: string, values: readonly unknown[]): Writes {
   const written = values.filter((value) => value !== undefined);
+  // Nothing written is no write: it is nobody's second writer.
+  if (written.length === 0) return new Map();
   return new Map([[field, written.map((value) => fieldValue(field, value, `node "${node}"`))]]);
 }
 
@@ -187,7 +191,7 @@ export function sameState(a: FlowState, b: FlowState): boolean {
 function refuseUnknownFields(fields: Fields, given: object, what: string): void {
   const unknown = Object.keys(given).find((name) => !fields.has(name));
   if (unknown === undefined) return;
-  throw new FlowError(`${what}: the state has no field ${JSON.stringify(unknown.slice(0, 80))}`);
+  throw new FlowError(`${what}: the state has no field ${shown(unknown)}`);
 }
 
 function membersOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
@@ -196,5 +200,11 @@ function membersOf(value: unknown, what: string): Readonly<Record<string, unknow
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
     throw new FlowError(`${what} must be a plain object of state fields`);
-  return { ...value };
+  const members = Reflect.ownKeys(value).map((name): [string, unknown] => {
+    const found = Reflect.getOwnPropertyDescriptor(value, name);
+    // A symbol or a hidden member would be lost without a word, and a getter is somebody's code.
+    if (typeof name === "string" && found?.enumerable === true && "value" in found) return [name, found.value];
+    throw new FlowError(`${what}: ${shown(name)} is not a plain member`);
+  });
+  return Object.fromEntries(members);
 }

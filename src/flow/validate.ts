@@ -1,26 +1,28 @@
 // Every structural fault of a flow, found at once. Owns the rules a flow must keep before it may run.
 
-import { countOption } from "../options.js";
+import { checkConcurrency } from "../async/limit.js";
 import { executionOptions } from "../tools/execution-options.js";
 import { compileValue, fieldSchemas } from "../tools/schema.js";
 import type { RetryPolicy } from "../tools/spec.js";
 import type { AnyWork, FlowDefinition } from "./definition.js";
 import type { MergeRule } from "./merge.js";
-import { nameFault } from "./names.js";
+import { nameFault, shown } from "./names.js";
+import type { MapNode } from "./nodes.js";
 import type { Field, Fields } from "./state.js";
-import { capOf, reachableFrom, waysOf } from "./ways.js";
+import { wayFaults } from "./way-faults.js";
+import { loopsOf, reachableFrom, waysOf } from "./ways.js";
 
-/** What is wrong, one sentence each: node, edge or field named, values never. */
+/** What is wrong, all of it, one sentence each: node, edge or field named, values never. */
 export function faultsOf(flow: FlowDefinition): string[] {
-  const structural = [
+  return [
     ...nameFaults(flow),
     ...fieldFaults(flow),
     ...nodeFaults(flow),
     ...wayFaults(flow),
     ...endFaults(flow),
+    ...reachFaults(flow),
+    ...loopFaults(flow),
   ];
-  // Reachability means something only for ways that lead somewhere.
-  return structural.length > 0 ? structural : [...reachFaults(flow), ...loopFaults(flow)];
 }
 
 function nameFaults({ name, nodes }: FlowDefinition): string[] {
@@ -28,10 +30,9 @@ function nameFaults({ name, nodes }: FlowDefinition): string[] {
   const seen = new Set<string>();
   const faults = nodes.flatMap((node) => {
     const fault = nameFault(node.name);
-    if (fault !== undefined) return [`a node name ${fault}`];
-    if (seen.has(node.name)) return [`node "${node.name}" is there twice`];
+    if (seen.has(node.name)) return [`node ${shown(node.name)} is there twice`];
     seen.add(node.name);
-    return [];
+    return fault === undefined ? [] : [`a node name ${fault}`];
   });
   return flow === undefined ? faults : [`the flow's name ${flow}`, ...faults];
 }
@@ -44,12 +45,12 @@ function fieldFaults({ state, merge }: FlowDefinition): string[] {
     ...fields.flatMap(([name, schema]) => {
       const fault = nameFault(name);
       if (fault !== undefined) return [`a state field ${fault}`];
-      return compileValue(schema) === undefined ? [`field "${name}" has no schema`] : [];
+      return compileValue(schema) === undefined ? [`field ${shown(name)} has no schema`] : [];
     }),
     ...Object.entries(merge).flatMap(([name, rule]) => {
       if (rule === undefined) return [];
-      if (!known.has(name)) return [`merge names "${name}", which is no field of the state`];
-      return ruleOf(rule) === undefined ? [`field "${name}": its merge rule is none of Merge's`] : [];
+      if (!known.has(name)) return [`merge names ${shown(name)}, which is no field of the state`];
+      return ruleOf(rule) === undefined ? [`field ${shown(name)}: its merge rule is none of Merge's`] : [];
     }),
   ];
 }
@@ -67,36 +68,53 @@ function workFaults(name: string, work: AnyWork, fields: ReadonlySet<string>): s
   if (typeof work === "function") return [];
   const given: unknown = work;
   const kind: unknown = typeof given === "object" && given !== null ? Reflect.get(given, "kind") : undefined;
+  const what = `node ${shown(name)}`;
   if (kind !== "call" && kind !== "map" && kind !== "join")
-    return [`node "${name}" is neither a function nor made by call(), map() or join()`];
-  if (work.kind === "join") return [];
-  const into = fields.has(work.into)
-    ? []
-    : [`node "${name}" writes into "${work.into}", which is no field of the state`];
-  const over =
-    work.kind === "call" || fields.has(work.overName)
-      ? []
-      : [`node "${name}" maps over "${work.overName}", which is no field of the state`];
-  return [...into, ...over];
+    return [`${what} is neither a function nor made by call(), map() or join()`];
+  if (work.kind === "join")
+    return work.run === undefined || isFunction(work.run) ? [] : [`${what}: join() takes a function`];
+  const into = fields.has(work.into) ? [] : [`${what} writes into ${shown(work.into)}, which is no field of the state`];
+  return work.kind === "call" ? into : [...into, ...mapFaults(what, work, fields)];
+}
+
+function mapFaults(
+  what: string,
+  { overName, concurrency }: MapNode<never, never>,
+  fields: ReadonlySet<string>,
+): string[] {
+  return [
+    ...(fields.has(overName) ? [] : [`${what} maps over ${shown(overName)}, which is no field of the state`]),
+    ...faultOf(what, () => checkConcurrency(concurrency ?? Number.POSITIVE_INFINITY)),
+  ];
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
 }
 
 const NODE_OPTIONS: ReadonlySet<string> = new Set(["pause", "timeoutMs", "retries"]);
 
 function optionFaults(name: string, options: FlowDefinition["nodes"][number]["options"]): string[] {
+  const what = `node ${shown(name)}`;
   const unknown = Object.keys(options).find((option) => !NODE_OPTIONS.has(option));
-  if (unknown !== undefined) return [`node "${name}" has no option ${JSON.stringify(unknown)}`];
-  if (options.pause !== undefined && typeof options.pause !== "function")
-    return [`node "${name}": pause must be a function that gives what the reviewer sees`];
-  try {
-    settleNode(name, options);
-    return [];
-  } catch (error) {
-    return [`node "${name}": ${messageOf(error)}`];
-  }
+  return [
+    ...(unknown === undefined ? [] : [`${what} has no option ${shown(unknown)}`]),
+    ...(options.pause === undefined || isFunction(options.pause)
+      ? []
+      : [`${what}: pause must be a function that gives what the reviewer sees`]),
+    ...faultOf(what, () => settleNode(name, options)),
+  ];
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/^tool "[^"]*": /, "") : "an option cannot be used";
+/** What an option's own check says, under the name of the node. */
+function faultOf(what: string, check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    const message = error instanceof Error ? error.message.replace(/^tool "[^"]*": /, "") : "an option cannot be used";
+    return [`${what}: ${message}`];
+  }
 }
 
 /** Timeout and retries of a node, as those of a tool. @throws ToolUsageError */
@@ -108,103 +126,39 @@ export function settleNode(
   return { timeoutMs: settled.timeoutMs, retry: settled.retry };
 }
 
-function wayFaults(flow: FlowDefinition): string[] {
-  const known = new Set(flow.nodes.map(({ name }) => name));
-  const missing = (what: string, name: string | undefined): string[] =>
-    name === undefined || known.has(name) ? [] : [`${what} names ${JSON.stringify(name)}, which is no node`];
-  const edges = flow.edges.flatMap(({ from, to, options }) => {
-    const what = `edge "${from}" -> "${to}"`;
-    return [
-      ...missing(what, from),
-      ...missing(what, to),
-      ...missing(`${what}: orElse`, options.orElse),
-      ...unknownOptions(what, options),
-      ...capFaults(what, options.maxLoops),
-    ];
-  });
-  const routes = flow.routes.flatMap(({ from, choose, targets, options }) => {
-    const what = `route from "${from}"`;
-    const caps: readonly unknown[] = targets.map((target) => capOf(options.maxLoops, target));
-    return [
-      ...missing(what, from),
-      ...(targets.length === 0 ? [`${what} has no targets`] : []),
-      ...(typeof choose === "function" ? [] : [`${what}: what chooses must be a function`]),
-      ...targets.flatMap((target) => missing(what, target)),
-      ...missing(`${what}: orElse`, options.orElse),
-      ...unknownOptions(what, options),
-      ...caps.flatMap((cap) => capFaults(what, cap)),
-      ...strayCaps(what, targets, options.maxLoops),
-    ];
-  });
-  return [
-    ...new Set([
-      ...edges,
-      ...routes,
-      ...flow.starts.flatMap((name) => missing("start", name)),
-      ...flow.ends.flatMap((name) => missing("end", name)),
-    ]),
-  ];
-}
-
-function unknownOptions(what: string, options: object): string[] {
-  const unknown = Object.keys(options).find((option) => option !== "maxLoops" && option !== "orElse");
-  return unknown === undefined ? [] : [`${what} has no option ${JSON.stringify(unknown)}`];
-}
-
-function capFaults(what: string, maxLoops: unknown): string[] {
-  if (maxLoops === undefined) return [];
-  try {
-    countOption(what, "maxLoops", maxLoops);
-    return [];
-  } catch {
-    return [`${what}: maxLoops must be a whole number above 0`];
-  }
-}
-
-function strayCaps(what: string, targets: readonly string[], maxLoops: unknown): string[] {
-  if (typeof maxLoops !== "object" || maxLoops === null) return [];
-  const stray = Object.keys(maxLoops).find((target) => !targets.includes(target));
-  return stray === undefined
-    ? []
-    : [`${what}: maxLoops names ${JSON.stringify(stray.slice(0, 80))}, which is no target of it`];
-}
-
 function endFaults({ nodes, edges, routes, ends, starts }: FlowDefinition): string[] {
   const leading = new Set([...edges, ...routes].map(({ from }) => from));
   return [
     ...(ends.length === 0 ? ["there is no end: say .end(node)"] : []),
     ...(new Set(starts).size > 1 ? ["there are several starts"] : []),
-    ...ends.flatMap((name) => (leading.has(name) ? [`node "${name}" is an end, and a way leads on from it`] : [])),
+    ...ends.flatMap((name) => (leading.has(name) ? [`node ${shown(name)} is an end, and a way leads on from it`] : [])),
     ...nodes.flatMap(({ name }) =>
       leading.has(name) || ends.includes(name)
         ? []
-        : [`node "${name}" leads nowhere: give it an edge, or say .end("${name}")`],
+        : [`node ${shown(name)} leads nowhere: give it an edge, or say .end(${shown(name)})`],
     ),
   ];
 }
 
 function reachFaults(flow: FlowDefinition): string[] {
-  const start = flow.starts[0] ?? flow.nodes[0]?.name ?? "";
+  const [first] = flow.nodes;
+  const start = flow.starts[0] ?? first?.name ?? "";
+  // From a start that is not there nothing can be reached; that it is not there says enough.
+  if (!flow.nodes.some(({ name }) => name === start)) return [];
   const reached = reachableFrom(waysOf(flow), start);
-  return flow.nodes.flatMap(({ name }) =>
-    name === start || reached.has(name) ? [] : [`node "${name}" cannot be reached`],
+  return [...new Set(flow.nodes.map(({ name }) => name))].flatMap((name) =>
+    name === start || reached.has(name) ? [] : [`node ${shown(name)} cannot be reached`],
   );
 }
 
-/** A loop needs a way that is capped: what is left when nodes without an uncapped way in (or out) are taken away. */
+/** A loop without a cap might never end. */
 function loopFaults(flow: FlowDefinition): string[] {
-  const ways = waysOf(flow).filter(({ maxLoops }) => maxLoops === undefined);
-  let left = new Set(flow.nodes.map(({ name }) => name));
-  for (;;) {
-    const inside = ways.filter(({ from, to }) => left.has(from) && left.has(to));
-    const next = new Set(
-      [...left].filter((name) => inside.some(({ from }) => from === name) && inside.some(({ to }) => to === name)),
-    );
-    if (next.size === left.size) break;
-    left = next;
-  }
-  if (left.size === 0) return [];
-  return [`a loop over ${[...left].map((name) => `"${name}"`).join(", ")} has no way with maxLoops`];
+  const names = [...new Set(flow.nodes.map(({ name }) => name))];
+  const known = new Set(names);
+  const uncapped = waysOf(flow).filter(
+    ({ from, to, maxLoops }) => maxLoops === undefined && known.has(from) && known.has(to),
+  );
+  return loopsOf(names, uncapped).map((loop) => `a loop over ${loop.map(shown).join(", ")} has no way with maxLoops`);
 }
 
 /** The rule, made when it is one that is made per field. */

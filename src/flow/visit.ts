@@ -3,15 +3,18 @@
 //   V1  everything that ends a visit is decided in it: a loop over its cap or a wrong write fails the visit, and nothing of it counts
 //   V2  an attempt starts from the top; what finished in an earlier attempt, here or before a pause, replays
 //   V3  a pause, an abort and an answer for the model are never retried
+//   V4  a visit is over when the calls it started are: one that runs on beside a pause or a failure would be missing in what is kept
+//       of the visit, and run again; an abort leaves them behind
 
 import { backoffMs } from "../async/backoff.js";
-import { withDeadline } from "../async/deadline.js";
+import { untilAborted, withDeadline } from "../async/deadline.js";
 import { randomFraction } from "../crypto/random.js";
 import { isAgentAdapterError, ToolTimeout, ToolUsageError } from "../errors.js";
 import { isControlFlow } from "../executor/control-flow.js";
 import { partsOf, type Executor } from "../executor/executor.js";
 import { hiddenFailure } from "../executor/run-many.js";
 import { enterScope, type Scope } from "../executor/scope.js";
+import type { TaskRun } from "../journal/task-run.js";
 import type { AnyToolSpec } from "../tools/spec.js";
 import { onward, type LoopCounts, type Onward } from "./loops.js";
 import type { CallNode, FlowCallOptions, FlowContext, FlowFunction, MapNode } from "./nodes.js";
@@ -52,7 +55,9 @@ async function withRetries(visit: Visit, executor: Executor, scope: Scope): Prom
     try {
       return await withinTime(visit, executor, { scope, attempt });
     } catch (error) {
-      if (attempt >= retry.maxAttempts || !mayRetry(visit, error, runSignal)) throw error;
+      // A pause stays one, also when code caught it and threw something else.
+      const isOver = attempt >= retry.maxAttempts || scope.task.host.raised !== undefined;
+      if (isOver || !mayRetry(visit, error, runSignal)) throw error;
       await clock.sleep(
         backoffMs(retry, attempt, randomFraction()),
         AbortSignal.any(runSignal === undefined ? [] : [runSignal]),
@@ -92,7 +97,25 @@ function withinTime(visit: Visit, executor: Executor, at: AttemptAt): Promise<Wr
 async function workOf(visit: Visit, executor: Executor, { scope, attempt }: AttemptAt): Promise<Writes> {
   const task = scope.task.again(scope.context.signal);
   const within = { ...scope, task };
-  return task.attempt(() => enterScope(within, () => work(visit, executor, { scope: within, attempt })));
+  return task.attempt(async () => {
+    try {
+      return await enterScope(within, () => work(visit, executor, { scope: within, attempt }));
+    } finally {
+      await callsEnded(task);
+    }
+  });
+}
+
+/** V4 */
+async function callsEnded(task: TaskRun): Promise<void> {
+  for (;;) {
+    const own = [...task.entry.calls.values()].flatMap(({ running }) =>
+      running?.owner === task ? [running.settled] : [],
+    );
+    if (own.length === 0) return;
+    // They never reject. Those that were waited for may have started others.
+    await untilAborted(task.signal, Promise.all(own));
+  }
 }
 
 function work(visit: Visit, executor: Executor, at: AttemptAt): Promise<Writes> {
@@ -145,6 +168,24 @@ async function runMapNode(
 /** The builder's types say that a node's functions take this flow's state, and items of the list they map over. */
 function typed(value: unknown): never {
   return value as never; // see above
+}
+
+/**
+ * Every tool that a node of the flow calls is registered: looked at before anything runs.
+ *
+ * @throws ToolUsageError naming each node whose tool is not
+ */
+export function checkTools({ name, nodes }: FlowPlan, executor: Executor): void {
+  const missing = [...nodes.values()].flatMap((node) => {
+    if (typeof node.work === "function" || node.work.kind === "join") return [];
+    const { tool, spec } = node.work;
+    const found = executor.registry.get(tool);
+    return found !== undefined && (spec === undefined || found === spec) ? [] : [`"${node.name}" (${tool})`];
+  });
+  if (missing.length === 0) return;
+  throw new ToolUsageError(
+    `flow "${name}" calls tools that the executor's registry does not have: ${missing.join(", ")}`,
+  );
 }
 
 /** Runs by name: another tool of that name must not run instead. */

@@ -30,18 +30,61 @@ export function capOf(
   maxLoops: number | Readonly<Record<string, number | undefined>> | undefined,
   target: string,
 ): number | undefined {
-  if (typeof maxLoops !== "object") return maxLoops;
+  // What is no cap at all is found by whoever checks the flow.
+  if (typeof maxLoops !== "object" || maxLoops === null) return maxLoops;
   return Object.hasOwn(maxLoops, target) ? maxLoops[target] : undefined;
 }
 
 /** Every node that can be reached from there, itself only through a loop. */
 export function reachableFrom(ways: readonly Way[], start: string): ReadonlySet<string> {
-  const found = new Set<string>();
-  const visit = (name: string) => {
-    for (const { from, to } of ways) if (from === name) found.add(to);
-  };
-  visit(start);
+  const onward = onwardOf(ways);
+  const found = new Set(onward.get(start));
   // A set is walked with what is added while it is walked.
-  for (const name of found) visit(name);
+  for (const name of found) for (const to of onward.get(name) ?? []) found.add(to);
   return found;
+}
+
+const ONWARD = new WeakMap<readonly Way[], ReadonlyMap<string, readonly string[]>>();
+
+/** Where ways lead, by where they start; made once per list, for a flow may have a thousand nodes. */
+function onwardOf(ways: readonly Way[]): ReadonlyMap<string, readonly string[]> {
+  const known = ONWARD.get(ways);
+  if (known !== undefined) return known;
+  const onward = new Map<string, string[]>();
+  for (const { from, to } of ways) {
+    const targets = onward.get(from) ?? [];
+    targets.push(to);
+    onward.set(from, targets);
+  }
+  ONWARD.set(ways, onward);
+  return onward;
+}
+
+/** The loops that these ways make, each as its nodes: nodes that reach each other. */
+export function loopsOf(names: readonly string[], ways: readonly Way[]): string[][] {
+  const seen = new Set<string>();
+  return afterLoops(names, ways).flatMap((name, _index, left) => {
+    const reached = reachableFrom(ways, name);
+    if (seen.has(name) || !reached.has(name)) return [];
+    const loop = left.filter((other) => reached.has(other) && reachableFrom(ways, other).has(name));
+    for (const member of loop) seen.add(member);
+    return [loop];
+  });
+}
+
+/** Nodes on loops and beyond them: what is left when nodes that no way leads to are taken away, again and again. */
+function afterLoops(names: readonly string[], ways: readonly Way[]): string[] {
+  const onward = onwardOf(ways);
+  const entrances = new Map(names.map((name) => [name, 0]));
+  for (const { to } of ways) entrances.set(to, (entrances.get(to) ?? 0) + 1);
+  const free = names.filter((name) => entrances.get(name) === 0);
+  // A list is walked with what is added while it is walked.
+  for (const name of free) {
+    for (const to of onward.get(name) ?? []) {
+      const left = (entrances.get(to) ?? 0) - 1;
+      entrances.set(to, left);
+      if (left === 0) free.push(to);
+    }
+  }
+  return names.filter((name) => (entrances.get(name) ?? 0) > 0);
 }

@@ -15,6 +15,8 @@ export interface TaskHost {
   readonly executorId: string | undefined;
   /** Where decisions come from for an executor that has no port of its own. `undefined`: nowhere, such calls are refused. */
   readonly fallbackPort: ApprovalPort | undefined;
+  /** The pause this attempt has raised, if it has: whatever its code made of it, the attempt waits for a human. */
+  readonly raised: Promise<never> | undefined;
   /** The answer that entered with this attempt for that binding; nothing is spent by looking. */
   answerTo(binding: string): unknown;
   /** Keep the mark of a used answer. Rejects with `ApprovalAlreadyDecided` when another process was first. */
@@ -30,6 +32,7 @@ export const plainHost: TaskHost = {
   pauses: false,
   executorId: undefined,
   fallbackPort: undefined,
+  raised: undefined,
   answerTo: () => undefined,
   mark: () => Promise.resolve(),
   keepOutcome: () => undefined,

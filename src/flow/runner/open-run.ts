@@ -7,6 +7,7 @@ import { partsOf, type Executor } from "../../executor/executor.js";
 import { countOption, refuseUnknown } from "../../options.js";
 import type { FlowDefinition } from "../definition.js";
 import { planOf, type FlowPlan } from "../plan.js";
+import { checkTools } from "../visit.js";
 import type { LocalRun } from "./step.js";
 
 /** Where a run stands after a step. */
@@ -61,8 +62,10 @@ export function settle(
   const { executor, checkpointKey, maxSteps = MAX_STEPS, signal, metadata, onStep, ...rest } = options;
   refuseUnknown(verb, rest);
   const { keys } = partsOf(executor);
+  const plan = planOf(definition);
+  checkTools(plan, executor);
   return {
-    plan: planOf(definition),
+    plan,
     executor,
     ring: checkpointKey === undefined ? keys : KeyRing.of(checkpointKey, "checkpointKey"),
     maxSteps: countOption(verb, "maxSteps", maxSteps),
