@@ -23,7 +23,8 @@ export type FlowState = JsonObject;
 /** What one node writes: per field its writes in order. */
 export type Writes = ReadonlyMap<string, readonly JsonValue[]>;
 
-const MAX_DEPTH = 256;
+/** A checkpoint holds it some levels deeper, and opens to 256. */
+const MAX_DEPTH = 240;
 
 /** JSON of the value, frozen. @throws FlowError naming the field */
 export function fieldValue(field: string, value: unknown, what: string): JsonValue {
