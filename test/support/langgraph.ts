@@ -309,6 +309,7 @@ export function sleep(ms: number): Promise<void> {
 interface ToolSettings {
   readonly confirm?: boolean | ConfirmPredicate<{ n: number }>;
   readonly effects?: Effects;
+  readonly oncePerRun?: boolean;
   /** What the body does beside being counted; default: gives `"<name> <n>"`. */
   readonly body?: (args: { n: number }) => unknown;
 }
