@@ -2,8 +2,8 @@
 // what uses an answer up, what keeps it, and that nothing else lets the call or the visit go on.
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { approve, defineTool, deny, MemoryClaimStore, toReviewRequest, type ReviewRequest } from "agent-adapter";
-import { Flow, resumeFlow, runFlow } from "agent-adapter/flow";
+import { approve, defineTool, deny, MemoryClaimStore, type ReviewRequest } from "agent-adapter";
+import { Flow, runFlow } from "agent-adapter/flow";
 import { LangGraphApproval } from "agent-adapter/langgraph";
 import { failure } from "../../support/langgraph.js";
 import { forgetProcess } from "../../support/process.js";
