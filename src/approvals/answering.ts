@@ -52,8 +52,8 @@ export function matchAnswers<Waiting extends Answerable>(
       );
     return [matchOne(given, waiting)];
   }
-  // `Object.entries` of what a caller without types may pass throws.
-  const named = Object.entries(given ?? {});
+  const named = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
+  if (named === undefined) throw notAnswers(verb);
   if (named.length === 0) throw new ToolUsageError(`${verb}: an empty map answers nothing; use null to continue`);
   const all = named.map(([name, answer]) =>
     matchOne(
@@ -88,6 +88,10 @@ export function isAnswers(value: unknown): value is Answers {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const named: unknown[] = Object.values(value);
   return named.length > 0 && named.every(isOneAnswer);
+}
+
+function notAnswers(verb: string): ToolUsageError {
+  return new ToolUsageError(`${verb}: give an answer, several by binding, or null to continue`);
 }
 
 function isOneAnswer(value: unknown): value is OneAnswer {

@@ -25,6 +25,8 @@ export interface CallRequest {
   readonly gate?: AnyToolSpec | undefined;
   /** Called when it cannot ask any more: it needs nobody, or its answer is used. */
   readonly decided?: () => void;
+  /** What makes it the same call again, when that is more than its arguments. */
+  readonly rawDigest?: string | undefined;
 }
 
 const NOT_JSON = "not JSON";
@@ -49,7 +51,7 @@ export async function runCall(parts: ExecutorParts, scope: Scope, request: CallR
 export function newAttempt(parts: ExecutorParts, scope: Scope, request: CallRequest): Attempt {
   // No tool has the empty name, or one as long as what models may make up.
   const name = isWellFormed(request.tool) ? request.tool.slice(0, MAX_NAME) : "";
-  const rawDigest = printOf(name, request.args, parts);
+  const rawDigest = request.rawDigest ?? printOf(name, request.args, parts);
   const callId = callIdOf(scope, name, rawDigest, request.callId);
   const { task, context, outer } = scope;
   const call =

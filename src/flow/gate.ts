@@ -1,7 +1,8 @@
 // Gates: before anything of a step runs, every gate of it is decided, one by one in node-name order. Owns what is asked and what an
 // edit may change; asking, claiming and using up are the executor's, as for a tool.
 //   G1  a gate is a call of the visit it guards: its grant is used once, and each visit asks anew
-//   G2  an edit is some fields of the state; whoever comes later, gates of the same step included, sees it
+//   G2  a grant is for the state it was asked about, all of it, and for no other
+//   G3  an edit is some fields of the state; whoever comes later, gates of the same step included, sees it
 
 import { digest } from "../crypto/digest.js";
 import { isJsonObject, jsonCopy, NotJson, type JsonObject } from "../crypto/canonical-json.js";
@@ -29,14 +30,17 @@ const PASSED = defineTool({
 /**
  * Pass the gate of a node, and give the state with the reviewer's edit.
  *
- * @throws ApprovalDenied, ApprovalExpired, ApprovalAlreadyDecided; FlowError when what is to be shown is not JSON; the host's pause
+ * @throws ApprovalDenied, ApprovalExpired, ApprovalAlreadyDecided; FlowError when what is to be shown is not JSON; ToolUsageError
+ * when this visit was asked about with another state; the host's pause
  */
 export async function passGate(
   { plan, node, state }: { readonly plan: FlowPlan; readonly node: PlanNode; readonly state: FlowState },
   executor: Executor,
   scope: Scope,
 ): Promise<FlowState> {
-  const gate = { spec: gateSpec(plan, node), payload: () => payloadOf(node, state) };
+  // All of the state, whatever of it is shown: what was approved is this, not the next thing that has the same name.
+  const guards = digest("agent-adapter/arguments/v1", ["gate", plan.name, node.name, state]);
+  const gate = { spec: gateSpec(plan, node), guards, payload: () => payloadOf(node, state) };
   return withEdit(state, await scope.task.attempt(() => runGate(partsOf(executor), scope, gate)));
 }
 

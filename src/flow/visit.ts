@@ -101,6 +101,7 @@ async function workOf(visit: Visit, executor: Executor, { scope, attempt }: Atte
     try {
       return await enterScope(within, () => work(visit, executor, { scope: within, attempt }));
     } finally {
+      await task.allDecided();
       await callsEnded(task);
     }
   });

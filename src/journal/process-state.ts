@@ -43,6 +43,8 @@ export interface TaskEntry {
   readonly unwritten: Map<string, KeptOutcome>;
   /** Ids of sealed rows that were opened: what they say is in here, and a hundred of them are not opened on every re-run. */
   readonly opened: Set<string>;
+  /** A gate was passed, and what it guards runs now, or has finished: no other run of it is let through. */
+  behindGate?: "running" | "over" | undefined;
   /** Attempts that are in it now. */
   attempts: number;
   /** False for a run that nobody can name, or whose entry was forgotten: it lives and dies with whoever holds it. */

@@ -11,6 +11,10 @@ const EXAMPLES = [
   "compression.ts",
   "demo.ts",
   "fan-out.ts",
+  "flow-gate-edit.ts",
+  "flow-order.ts",
+  "flow-review-loop.ts",
+  "flow-uneven-join.ts",
   "observability.ts",
   "own-node.ts",
   "quickstart.ts",
@@ -71,6 +75,38 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     const { code, out } = await runExample("fan-out.ts");
     expect(code).toBe(0);
     expect(beside(out, "paid")).toEqual(['["7: 120 euros","8: 30 euros"]']);
+  });
+
+  test("F6: an order asks before anything is placed, and goes on from its checkpoint", async () => {
+    const { code, out } = await runExample("flow-order.ts");
+    expect(code).toBe(0);
+    expect(out).toContain('n1g{{"a human approves"}} --> n1');
+    expect(beside(out, "asks")).toEqual(['before "place": {"rates":[5,12]}']);
+    expect(beside(out, "each ran once")).toEqual(['["shipping_rate laptop","shipping_rate desk","place"]']);
+  });
+
+  test("F4: a loop is left over its cap", async () => {
+    const { code, out } = await runExample("flow-review-loop.ts");
+    expect(code).toBe(0);
+    expect(out).toContain('n1 -.->|"at most 2x"| n0');
+    expect(beside(out, "wants draft 9")[0]).toMatch(/^a person reads draft 3 /);
+  });
+
+  test("F2: a join runs once, after branches of any length", async () => {
+    const { code, out } = await runExample("flow-uneven-join.ts");
+    expect(code).toBe(0);
+    expect(out).toContain('n6[/"summary"\\]');
+    expect(beside(out, "abroad")).toEqual(["customs, price, stock, supplier, delivery (5 steps)"]);
+    expect(beside(out, "at home")).toEqual(["price, stock, supplier, delivery (5 steps)"]);
+  });
+
+  test("F6, A7: what a reviewer edits at a gate is what the step sees", async () => {
+    const { code, out } = await runExample("flow-gate-edit.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "asks")[0]).toContain("nothing ran: []");
+    expect(out).toContain('{"to":"ana","euros":90,"log":["pay ana 90","tell ana about 90"]}');
+    expect(beside(out, "a second yes")).toEqual(["ApprovalAlreadyDecided"]);
+    expect(beside(out, "a no")).toEqual(["denied, the log is []"]);
   });
 
   test("A3/ed25519: an approver signs in a process of her own, and the one that runs tools cannot", async () => {

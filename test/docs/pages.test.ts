@@ -69,7 +69,9 @@ describe("README", () => {
 test("ARCHITECTURE has at most 200 lines and a reason for every stage", () => {
   const text = page("ARCHITECTURE.md");
   expect(lines("ARCHITECTURE.md").length).toBeLessThanOrEqual(200);
-  const named = [...page("src/executor/stages.ts").matchAll(/^ {2}(\w+),/gm)].map(([, name]) => name ?? "");
+  const all = [...page("src/executor/stages.ts").matchAll(/^ {2}(\w+),/gm)].map(([, name]) => name ?? "");
+  // A gate passes some of the stages of a call, and one of its own.
+  const named = [...new Set(all)];
   expect(named.length).toBeGreaterThan(10);
   const explained = rowNames(sectionOf(text, "The order of the stages"));
   expect(explained.filter((name) => name !== "prepare" && name !== "perform, outermost first")).toEqual(named);
@@ -92,7 +94,7 @@ describe("options.md has a row for", () => {
     ["Tool options", "src/tools/spec.ts", "ToolOptions"],
     ["Executor options", "src/executor/parts.ts", "ExecutorOptions"],
     ["`toolNode` options", "src/integrations/langgraph/tool-node.ts", "ToolNodeOptions"],
-    ["`LangGraphApproval` options", "src/integrations/langgraph/langgraph-approval.ts", "LangGraphApprovalOptions"],
+    ["`LangGraphApproval` options", "src/approvals/signed-approval.ts", "SignedApprovalOptions"],
   ])("%s: every member of the type, and nothing else", (title, file, type) => {
     const rows = rowNames(sectionOf(options, title)).filter((name) => name !== "option");
     const more =

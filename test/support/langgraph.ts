@@ -313,6 +313,7 @@ interface ToolSettings {
   readonly confirm?: boolean | ConfirmPredicate<{ n: number }>;
   readonly effects?: Effects;
   readonly timeoutMs?: number;
+  readonly oncePerRun?: boolean;
   /** What the body does beside being counted; default: gives `"<name> <n>"`. */
   readonly body?: (args: { n: number }) => unknown;
 }

@@ -2,13 +2,7 @@
 
 import { parseAnswer, type Answer } from "../../approvals/answer.js";
 import { hasShape, isCount, isObject, isText, isTextOrNull, type Shape } from "../../approvals/shape.js";
-import {
-  DEFAULT_JSON_LIMITS,
-  isJsonObject,
-  jsonCopy,
-  type JsonObject,
-  type JsonValue,
-} from "../../crypto/canonical-json.js";
+import { isJsonObject, jsonCopy, type JsonObject, type JsonValue } from "../../crypto/canonical-json.js";
 import { FlowError } from "../../errors.js";
 import { parseSnapshot, snapshotOf, type Snapshot } from "../../journal/snapshot.js";
 import type { TaskEntry } from "../../journal/process-state.js";
@@ -147,8 +141,11 @@ function snapshotOfJson(value: JsonValue): Snapshot {
   return snapshot;
 }
 
+/** It had the limits of its executor when it came in. */
+const SEALED = { maxDepth: 256, maxBytes: Number.POSITIVE_INFINITY };
+
 function answerOf(value: JsonValue): Answer {
-  const answer = parseAnswer(value, DEFAULT_JSON_LIMITS);
+  const answer = parseAnswer(value, SEALED);
   if (answer === undefined) throw unreadable();
   return answer;
 }

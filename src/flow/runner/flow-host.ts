@@ -2,8 +2,9 @@
 // the checkpoint with the entry of the task run.
 
 import type { AskRecord } from "../../approvals/ask.js";
-import type { ApprovalPort } from "../../approvals/port.js";
 import { NOT_SHOWN } from "../../approvals/ask.js";
+import type { Mark } from "../../approvals/mark.js";
+import type { ApprovalPort } from "../../approvals/port.js";
 import type { TaskHost } from "../../journal/task-run.js";
 import type { TaskEntry } from "../../journal/process-state.js";
 
@@ -20,6 +21,8 @@ export interface FlowHostOptions {
   readonly entry: TaskEntry;
   /** By binding; shared by all visits of the run. */
   readonly answers: ReadonlyMap<string, unknown>;
+  /** Bindings whose answers this run has used; shared as well. */
+  readonly used: Set<string>;
 }
 
 export class FlowHost implements TaskHost {
@@ -28,18 +31,25 @@ export class FlowHost implements TaskHost {
   readonly fallbackPort: ApprovalPort;
   readonly #entry: TaskEntry;
   readonly #answers: ReadonlyMap<string, unknown>;
+  readonly #used: Set<string>;
+  #shown: AskRecord | undefined;
   #pause: Promise<never> | undefined;
 
-  constructor({ executorId, port, entry, answers }: FlowHostOptions) {
+  constructor({ executorId, port, entry, answers, used }: FlowHostOptions) {
     this.executorId = executorId;
     this.fallbackPort = port;
     this.#entry = entry;
     this.#answers = answers;
+    this.#used = used;
   }
 
-  /** The pause this attempt has raised, if it has. */
   get raised(): Promise<never> | undefined {
     return this.#pause;
+  }
+
+  /** The ask this attempt has paused for, if it has: whatever becomes of it meanwhile, this attempt waits for it. */
+  get shown(): AskRecord | undefined {
+    return this.#shown;
   }
 
   answerTo(binding: string): unknown {
@@ -47,7 +57,8 @@ export class FlowHost implements TaskHost {
   }
 
   /** In the entry, and so in the checkpoint. */
-  mark(): Promise<void> {
+  mark({ record }: Mark): Promise<void> {
+    this.#used.add(record.binding);
     return Promise.resolve();
   }
 
@@ -64,6 +75,7 @@ export class FlowHost implements TaskHost {
     if (this.#entry.asks.bound(ask.binding) === undefined) {
       this.#entry.asks.remember(ask.position === NOT_SHOWN ? { ...ask, position: this.#entry.asks.size } : ask);
     }
+    this.#shown = this.#entry.asks.bound(ask.binding) ?? ask;
     const pause = Promise.reject(new FlowPause("waits for a human"));
     // Whoever asked hears of it; nobody else need.
     pause.catch(() => undefined);

@@ -4,6 +4,8 @@
 import type { Answers } from "../../approvals/answering.js";
 import { FlowError, FlowLoopExceeded, ToolUsageError } from "../../errors.js";
 import { runEntry } from "../../executor/run-entry.js";
+import { GATE_CALL } from "../../executor/run-gate.js";
+import type { TaskEntry } from "../../journal/process-state.js";
 import { restore } from "../../journal/snapshot.js";
 import { openCheckpoint, sealCheckpoint } from "../checkpoint/sealed-checkpoint.js";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
@@ -15,7 +17,7 @@ import { openRun, settle, type OpenRun, type ResumeFlowOptions, type RunFlowOpti
 import { pendingOf, takeAnswers } from "./pending.js";
 import { advance, begin, nextStep, type Progress } from "./progress.js";
 import { withCheckpoint, type FlowResult } from "./result.js";
-import { runStep, visitEntry, type Step, type StepEnd, type WaitingAsk } from "./step.js";
+import { isOwnGrant, runStep, visitEntry, type Step, type StepEnd, type WaitingAsk } from "./step.js";
 
 /**
  * Run a flow until it is done, waits for a human, or a human said no.
@@ -34,9 +36,11 @@ export async function runFlow<Schema extends StateSchema, Rules, Nodes extends s
   const { principal, runId, ...rest } = options;
   const settled = settle("runFlow", definitionOf(flow), rest);
   const names = { ...(runId === undefined ? {} : { runId }), ...(principal === undefined ? {} : { principal }) };
-  const run = openRun(settled, names);
   const state = await parseInput(settled.plan.fields, input);
-  return typed<StateOf<Schema>>(await drive(run, { from: begin(settled.plan, state), finished: new Map() }));
+  const run = openRun(settled, names);
+  return typed<StateOf<Schema>>(
+    await holding(run, () => drive(run, { from: begin(settled.plan, state), finished: new Map() })),
+  );
 }
 
 /**
@@ -62,11 +66,32 @@ export async function resumeFlow<Schema extends StateSchema, Rules, Nodes extend
     runId: opened.runId,
     ...(opened.principal === null ? {} : { principal: opened.principal }),
   });
+  const result = await holding(run, async () => {
+    recall(run, opened);
+    if (answers !== null) await takeAnswers(run, opened, answers);
+    return drive(run, { from: opened.progress, finished: new Map(opened.finished) });
+  });
+  return typed<StateOf<Schema>>(result);
+}
+
+async function holding<T>(run: OpenRun, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } finally {
+    run.held.close();
+  }
+}
+
+/** What the checkpoint says, put beside what this process knows itself. */
+function recall(run: OpenRun, opened: Checkpoint): void {
   for (const answer of opened.answers) run.answers.set(answer.binding, answer);
   restore(runEntry(run.parts, run.context), opened.once);
-  for (const [node, snapshot] of opened.tasks) restore(visitEntry(run, opened.progress, node), snapshot);
-  if (answers !== null) await takeAnswers(run, opened, answers);
-  return typed<StateOf<Schema>>(await drive(run, { from: opened.progress, finished: new Map(opened.finished) }));
+  for (const [node, snapshot] of opened.tasks) {
+    restore(visitEntry(run, opened.progress, node), snapshot);
+    // A gate that the checkpoint saw passed was passed by this run; one without an end was another's.
+    if (!snapshot.calls.some(({ callId }) => callId === GATE_CALL)) continue;
+    for (const { record } of snapshot.marks) if (record.request.kind === "gate") run.used.add(record.binding);
+  }
 }
 
 type AnyResult = FlowResult<unknown>;
@@ -89,7 +114,7 @@ async function drive(run: OpenRun, start: Pick<Step, "from" | "finished">): Prom
       case "denied":
         return { status: "denied", ...ended, node: end.node, error: end.error };
       case "failed":
-        throw withCheckpoint(end.error, seal(run, step));
+        throw withCheckpoint(end.error, seal(run, step), run.context.runId);
       case "done":
         step = await nextAfter(run, step, end.state);
     }
@@ -111,8 +136,9 @@ async function nextAfter(run: OpenRun, step: Step, state: Progress["state"]): Pr
   try {
     from = advance(run.plan, step.from, step.finished, state);
   } catch (error) {
-    throw withCheckpoint(error, seal(run, step));
+    throw withCheckpoint(error, seal(run, step), run.context.runId);
   }
+  run.held.release();
   const next = { from, names: nextStep(run.plan, from), finished: new Map<string, never>() };
   try {
     await run.onStep?.({
@@ -123,14 +149,14 @@ async function nextAfter(run: OpenRun, step: Step, state: Progress["state"]): Pr
       checkpoint: () => seal(run, next),
     });
   } catch (error) {
-    throw withCheckpoint(error, seal(run, next));
+    throw withCheckpoint(error, seal(run, next), run.context.runId);
   }
   return next;
 }
 
 function seal(run: OpenRun, step: Step): string {
   const { plan, ring, context, parts, answers } = run;
-  const tasks = new Map(step.names.map((node) => [node, visitEntry(run, step.from, node)]));
+  const tasks = new Map(step.names.map((node) => [node, ownPart(run, visitEntry(run, step.from, node))]));
   const used = new Set([...tasks.values()].flatMap(({ marks }) => [...marks.keys()]));
   return sealCheckpoint(ring, plan, {
     runId: context.runId,
@@ -141,6 +167,12 @@ function seal(run: OpenRun, step: Step): string {
     once: runEntry(parts, context),
     answers: [...answers.values()].filter(({ binding }) => !used.has(binding)),
   });
+}
+
+/** Without the end of a gate that another run passed: whoever goes on from this checkpoint is not let through by it. */
+function ownPart(run: OpenRun, entry: TaskEntry): TaskEntry {
+  if (isOwnGrant(run, entry)) return entry;
+  return { ...entry, calls: new Map([...entry.calls].filter(([callId]) => callId !== GATE_CALL)) };
 }
 
 function paused(run: OpenRun, step: Step, waiting: readonly WaitingAsk[]): AnyResult {

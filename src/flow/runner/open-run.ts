@@ -4,10 +4,12 @@ import type { Answer } from "../../approvals/answer.js";
 import { SignedApproval } from "../../approvals/signed-approval.js";
 import { KeyRing, type Secrets } from "../../crypto/keys.js";
 import { partsOf, type Executor } from "../../executor/executor.js";
+import { runEntry } from "../../executor/run-entry.js";
 import { countOption, refuseUnknown } from "../../options.js";
 import type { FlowDefinition } from "../definition.js";
 import { planOf, type FlowPlan } from "../plan.js";
 import { checkTools } from "../visit.js";
+import { HeldEntries } from "./held-entries.js";
 import type { LocalRun } from "./step.js";
 
 /** Where a run stands after a step. */
@@ -87,7 +89,9 @@ export function openRun(settled: Settled, names: { readonly runId?: string; read
     ...(signal === undefined ? {} : { signal }),
     ...(metadata === undefined ? {} : { metadata }),
   });
-  return { ...settled, parts, port: parts.port ?? flowPort(parts), context, answers: new Map() };
+  const held = new HeldEntries(runEntry(parts, context));
+  const port = parts.port ?? flowPort(parts);
+  return { ...settled, parts, port, context, answers: new Map(), used: new Set(), held };
 }
 
 /** An executor without a port: decisions passed to `resumeFlow` count, signed under its root secret while they wait. */

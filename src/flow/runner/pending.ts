@@ -30,6 +30,8 @@ function interruptOf({ binding, request }: AskRecord) {
  */
 export async function takeAnswers(run: OpenRun, opened: Checkpoint, given: Answers): Promise<void> {
   const waiting = [...opened.tasks].flatMap(([node, snapshot]) => {
+    // It came to an end without the answer it once asked for.
+    if (opened.finished.has(node)) return [];
     const entry = visitEntry(run, opened.progress, node);
     return waitingIn(node, snapshot).map(({ ask }) => ({
       node,

@@ -50,17 +50,26 @@ export type FlowResult<State, Checkpoint = string> =
 
 const CHECKPOINT = "checkpoint";
 
-/** The same error, carrying the sealed checkpoint from which `resumeFlow(flow, checkpoint, null, ...)` tries again. */
-export function withCheckpoint(error: unknown, checkpoint: string): unknown {
+/** Whose checkpoint an error carries, by run id. */
+const CARRIED_FOR = new WeakMap<object, string>();
+
+/**
+ * The same error, carrying the sealed checkpoint from which `resumeFlow(flow, checkpoint, null, ...)` tries again. One that carries
+ * another run's already (one abort ends many runs) is the cause of a new one.
+ */
+export function withCheckpoint(error: unknown, checkpoint: string, runId = ""): unknown {
   if (typeof error === "object" && error !== null && Object.isExtensible(error)) {
+    if (checkpointOf(error) !== undefined && CARRIED_FOR.get(error) !== runId) {
+      const message = "the run ended by an error that carries another run's checkpoint; it is the cause";
+      return withCheckpoint(new FlowError(message, { cause: error }), checkpoint, runId);
+    }
     // Not listed: whoever logs the error does not log the checkpoint.
     Object.defineProperty(error, CHECKPOINT, { value: checkpoint, configurable: true, writable: true });
+    CARRIED_FOR.set(error, runId);
     return error;
   }
-  return withCheckpoint(
-    new FlowError("a node threw something that cannot carry a checkpoint; it is the cause", { cause: error }),
-    checkpoint,
-  );
+  const message = "a node threw something that cannot carry a checkpoint; it is the cause";
+  return withCheckpoint(new FlowError(message, { cause: error }), checkpoint, runId);
 }
 
 /**

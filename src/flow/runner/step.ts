@@ -1,23 +1,25 @@
 // One step of a local run: its gates, then its visits side by side. Owns what a step can come to.
 //   T1  nothing of the step runs until every gate of it is passed
 //   T2  what finished stays finished: a visit that paused or failed runs again, its siblings do not
-//   T3  nothing is thrown while another visit of the step is still running
+//   T3  nothing is thrown, and nothing is sealed, while a visit of the step or a call of one is still running
 
 import type { AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
-import { isAgentAdapterError, type AgentAdapterError } from "../../errors.js";
+import { ApprovalAlreadyDecided, isAgentAdapterError, type AgentAdapterError } from "../../errors.js";
 import type { Executor } from "../../executor/executor.js";
 import type { ExecutorParts } from "../../executor/parts.js";
 import type { Scope } from "../../executor/scope.js";
 import type { RunContext } from "../../context/run-context.js";
 import { settleAll } from "../../async/limit.js";
-import { taskEntry, type TaskEntry } from "../../journal/process-state.js";
+import { GATE_CALL } from "../../executor/run-gate.js";
+import type { TaskEntry } from "../../journal/process-state.js";
 import { TaskRun } from "../../journal/task-run.js";
 import { gateSpec, passGate } from "../gate.js";
 import { nodeOf, type FlowPlan, type PlanNode } from "../plan.js";
 import type { FlowState } from "../state.js";
 import { visitNode, type Visited } from "../visit.js";
 import { FlowHost } from "./flow-host.js";
+import type { HeldEntries } from "./held-entries.js";
 import type { Progress } from "./progress.js";
 
 /** A run of a flow in this process. */
@@ -29,6 +31,9 @@ export interface LocalRun {
   readonly context: RunContext;
   /** Given and not used yet, by binding. */
   readonly answers: ReadonlyMap<string, unknown>;
+  /** Bindings whose answers this run has used. What another run used is not its own, though this process remembers it. */
+  readonly used: Set<string>;
+  readonly held: HeldEntries;
 }
 
 /** A step that is being run, or waits. */
@@ -52,8 +57,8 @@ export interface WaitingAsk {
 }
 
 /** What this process remembers about the visit of a node in this step. */
-export function visitEntry({ plan, parts, context }: LocalRun, from: Progress, node: string): TaskEntry {
-  return taskEntry(JSON.stringify(["flow", ...visitId(plan, context.runId, { from, node })]), parts.clock.now());
+export function visitEntry({ plan, parts, context, held }: LocalRun, from: Progress, node: string): TaskEntry {
+  return held.entry(JSON.stringify(["flow", ...visitId(plan, context.runId, { from, node })]), parts.clock.now());
 }
 
 function visitId(
@@ -84,9 +89,9 @@ export async function runStep(run: LocalRun, step: Step): Promise<StepEnd> {
 }
 
 function visitAt(run: LocalRun, from: Progress, name: string): At {
-  const { plan, parts, port, context, answers } = run;
+  const { plan, parts, port, context, answers, used } = run;
   const entry = visitEntry(run, from, name);
-  const host = new FlowHost({ executorId: parts.id, port, entry, answers });
+  const host = new FlowHost({ executorId: parts.id, port, entry, answers, used });
   const id = visitId(plan, context.runId, { from, node: name });
   const group = JSON.stringify(["flow", context.runId, plan.name, from.steps]);
   const task = new TaskRun({ id, group, entry, host, signal: context.signal });
@@ -96,50 +101,79 @@ function visitAt(run: LocalRun, from: Progress, name: string): At {
 /** T1 */
 async function passGates(
   run: LocalRun,
-  { from }: Step,
+  { from, finished }: Step,
   visits: readonly At[],
 ): Promise<{ readonly state: FlowState } | StepEnd> {
+  const gated = visits.filter(({ node }) => node.pause !== undefined);
+  // Before any answer is used: of two gates the first must not be passed for nothing.
+  for (const { node, entry } of gated)
+    if (!finished.has(node.name) && entry.behindGate !== undefined)
+      return { status: "failed", error: spentGrant(node.name) };
   let { state } = from;
-  for (const { node, entry, host, scope } of visits) {
-    if (node.pause === undefined) continue;
+  for (const { node, entry, host, scope } of gated) {
     try {
       state = await passGate({ plan: run.plan, node, state }, run.executor, scope);
+      if (!isOwnGrant(run, entry)) throw spentGrant(node.name);
     } catch (error) {
-      if (host.raised !== undefined) return { status: "paused", waiting: waitingOf(node.name, entry) };
+      if (host.shown !== undefined) return { status: "paused", waiting: [{ node: node.name, ask: host.shown }] };
       return isDenial(error) ? { status: "denied", node: node.name, error } : { status: "failed", error };
     }
   }
   return { state };
 }
 
-/** How one visit came back: `undefined` when it waits. */
-async function visitOnce(
-  run: LocalRun,
-  { from, state, finished }: Step & { readonly state: FlowState },
-  at: At,
-): Promise<Visited | undefined> {
-  const { node, host, scope } = at;
-  if (stillWaits(run, at)) return undefined;
-  const visit = { plan: run.plan, node, number: (from.visits[node.name] ?? 0) + 1, state, counts: from.counts };
-  try {
-    const visited = await visitNode(visit, run.executor, scope);
-    // Code that caught the pause has not ended the visit: the pause has.
-    if (host.raised !== undefined) return undefined;
-    finished.set(node.name, visited);
-    return visited;
-  } catch (error) {
-    if (host.raised !== undefined) return undefined;
-    throw error;
-  }
+/**
+ * Did this run, here or before its checkpoint, pass the gate? The process also remembers what other runs of the same checkpoint did,
+ * and a grant is good for one of them.
+ */
+export function isOwnGrant({ used }: Pick<LocalRun, "used">, { asks, marks }: TaskEntry): boolean {
+  const ask = asks.of(GATE_CALL);
+  return ask === undefined || !marks.has(ask.binding) || used.has(ask.binding);
 }
 
-/** Nothing new has come and the request still stands: the visit waits on, without running its code. */
-function stillWaits(run: LocalRun, { entry, node }: At): boolean {
+function spentGrant(gate: string): ApprovalAlreadyDecided {
+  return new ApprovalAlreadyDecided(
+    `gate "${gate}": its grant was used by another run of this step; go on from that run's newest checkpoint`,
+    { tool: gate, callId: GATE_CALL },
+  );
+}
+
+/** How one visit came back: what it waits for, if it waits. */
+async function visitOnce(
+  run: LocalRun,
+  step: Step & { readonly state: FlowState },
+  at: At,
+): Promise<WaitingAsk | undefined> {
+  const waiting = stillWaits(run, at);
+  if (waiting !== undefined) return waiting;
+  const { node, entry, host } = at;
+  if (node.pause !== undefined && entry.behindGate !== undefined) throw spentGrant(node.name);
+  if (node.pause !== undefined) entry.behindGate = "running";
+  try {
+    const visited = await visitNode(visitOf(run, step, node), run.executor, at.scope);
+    // Code that caught the pause has not ended the visit: the pause has.
+    if (host.shown === undefined) step.finished.set(node.name, visited);
+  } catch (error) {
+    if (host.shown === undefined) throw error;
+  } finally {
+    if (node.pause !== undefined) entry.behindGate = step.finished.has(node.name) ? "over" : undefined;
+  }
+  return host.shown === undefined ? undefined : { node: node.name, ask: host.shown };
+}
+
+function visitOf(run: LocalRun, { from, state }: Step & { readonly state: FlowState }, node: PlanNode) {
+  return { plan: run.plan, node, number: (from.visits[node.name] ?? 0) + 1, state, counts: from.counts };
+}
+
+/** What it waits for when nothing new has come and the request still stands: then it waits on, without running its code. */
+function stillWaits(run: LocalRun, { entry, node }: At): WaitingAsk | undefined {
   const [waiting] = waitingOf(node.name, entry);
-  if (waiting === undefined || waiting.ask.source === "port" || waiting.ask.source !== run.port.source) return false;
+  if (waiting === undefined || waiting.ask.source === "port" || waiting.ask.source !== run.port.source)
+    return undefined;
   const { binding, request } = waiting.ask;
   const spec = request.kind === "gate" ? gateSpec(run.plan, node) : run.parts.registry.get(request.tool);
-  return !run.answers.has(binding) && spec?.definitionDigest === request.definitionDigest;
+  const stands = !run.answers.has(binding) && spec?.definitionDigest === request.definitionDigest;
+  return stands ? waiting : undefined;
 }
 
 /** The newest request of a visit, when nobody has used an answer to it and its call has not ended. */
@@ -154,7 +188,7 @@ export function waitingOf(
 
 function endOf(
   visits: readonly At[],
-  ends: readonly PromiseSettledResult<Visited | undefined>[],
+  ends: readonly PromiseSettledResult<WaitingAsk | undefined>[],
   state: FlowState,
 ): StepEnd {
   const failures = ends.flatMap((end, index) => {
@@ -165,10 +199,7 @@ function endOf(
   // A failure may be tried again; a denial is the end of the run. In node-name order.
   for (const { error } of failures) if (!isDenial(error)) return { status: "failed", error };
   for (const { node, error } of failures) if (isDenial(error)) return { status: "denied", node, error };
-  const waiting = visits.flatMap(({ node, entry }, index) => {
-    const end = ends[index];
-    return end?.status === "fulfilled" && end.value === undefined ? waitingOf(node.name, entry) : [];
-  });
+  const waiting = ends.flatMap((end) => (end.status === "fulfilled" && end.value !== undefined ? [end.value] : []));
   return waiting.length > 0 ? { status: "paused", waiting } : { status: "done", state };
 }
 
