@@ -1,4 +1,4 @@
-// The tutorial, "before" and steps 1 to 4, tried for real: `npm run demo`. With `-- --ask` you are the reviewer.
+// The tutorial, "before" and steps 1 to 5, tried for real: `npm run demo`. With `-- --ask` you are the reviewer.
 // Offline: a scripted model of LangChain on a real StateGraph with a real checkpointer.
 
 import { approve, deny, toReviewRequest, type ApprovalDecision } from "agent-adapter";
@@ -10,6 +10,7 @@ import { Conversation, refusalOf, type Pause } from "./support/conversation.js";
 import { buildOwnNode } from "./support/own-node.js";
 import { finish, heading, line, tried } from "./support/page.js";
 import { buildShop, ran, scriptFor } from "./support/shop.js";
+import { compiledFlow } from "./support/statement-flow.js";
 import { showLedger, showReviewed } from "./support/views.js";
 
 const QUESTION = "What does shipping a laptop to the EU cost? And send the statement.";
@@ -140,6 +141,7 @@ async function main(): Promise<void> {
   await editedApproval();
   await denial();
   await ownNode();
+  await compiledFlow();
   const entries = await showLedger(executor.ledger);
   tried("entries for 10 calls, 22 resumes", String(entries), "10");
   finish();

@@ -29,7 +29,7 @@ const statement = new Flow("statement", {
   state: z.object({ rate: z.number().default(0), receipt: z.string().default("") }),
 })
   .node("rate", call("shipping_rate", { args: { item: "laptop", region: "eu" }, into: "rate" }))
-  .node("send", call(sendStatement, { args: { period: "2027-02" }, into: "receipt" }))
+  .node("send", call(sendStatement, { args: { period: "2027-03" }, into: "receipt" }))
   .edge("rate", "send")
   .end("send");
 // endregion
@@ -41,22 +41,28 @@ const app = compileFlow(statement, { executor }).compile({ checkpointer: new Mem
 const config = { configurable: { thread_id: "statement-1" } };
 // endregion
 
+// region: run
+const start = () => runCompiled(app, {}, config);
+const goOn = () => runCompiled(app, null, config);
+const anaApproves = (binding: string) => store.decide(binding, approve({ by: "ana" }));
+// endregion
+
 export async function compiledFlow(): Promise<void> {
   heading("A flow, compiled, decided in a store");
   const before = ran.length;
-  const paused = await runCompiled(app, {}, config);
+  const paused = await start();
   if (paused.status !== "paused") throw new Error("the flow did not pause");
   const { request, binding } = paused.pending;
-  tried("ran", ran.slice(before).join(", "), "shipping_rate laptop");
-  line("waits for a human", `${request.tool} ${JSON.stringify(request.arguments)}`);
-  const early = await runCompiled(app, null, config);
+  tried("ran in the flow", ran.slice(before).join(", "), "shipping_rate laptop");
+  line("its second node waits", `${request.tool} ${JSON.stringify(request.arguments)}`);
+  const early = await goOn();
   tried("continued before anybody decided", early.status, "paused");
-  await store.decide(binding, approve({ by: "ana" }));
-  const done = await runCompiled(app, null, config);
-  tried("ana decided, continued", `${done.status}: ${done.state.receipt}`, "done: sent 2027-02");
+  await anaApproves(binding);
+  const done = await goOn();
+  tried("ana decided, continued", `${done.status}: ${done.state.receipt}`, "done: sent 2027-03");
   tried(
     "steps, runs",
     `${done.steps}, ${ran.slice(before).join(", ")}`,
-    "2, shipping_rate laptop, send_statement 2027-02",
+    "2, shipping_rate laptop, send_statement 2027-03",
   );
 }

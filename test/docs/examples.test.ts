@@ -8,6 +8,7 @@ import { beside, runExample } from "./run-example.js";
 
 const EXAMPLES = [
   "approver-process.ts",
+  "compiled-flow.ts",
   "compression.ts",
   "demo.ts",
   "fan-out.ts",
@@ -75,6 +76,14 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     const { code, out } = await runExample("fan-out.ts");
     expect(code).toBe(0);
     expect(beside(out, "paid")).toEqual(['["7: 120 euros","8: 30 euros"]']);
+  });
+
+  test("C2: a compiled flow waits for a store, and a node may share its name with a field", async () => {
+    const { code, out } = await runExample("compiled-flow.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "continued before anybody decided")).toEqual(["paused"]);
+    expect(beside(out, "ana decided, continued")).toEqual(["done: sent 2027-03"]);
+    expect(beside(out, "steps, runs")).toEqual(["2, shipping_rate laptop, send_statement 2027-03"]);
   });
 
   test("F6: an order asks before anything is placed, and goes on from its checkpoint", async () => {
