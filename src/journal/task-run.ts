@@ -60,7 +60,7 @@ export class TaskRun implements AttemptOwner {
   readonly signal: AbortSignal | undefined;
   readonly #claimsOf: string | undefined;
   readonly #positions = new Map<string, number>();
-  readonly #deciding = new Set<Promise<void>>();
+  readonly #deciding = new Set<OpenCall>();
   #settled = false;
   #inside = 0;
 
@@ -107,12 +107,12 @@ export class TaskRun implements AttemptOwner {
    * before they have asked.
    */
   async deciding<T>(call: (decided: () => void) => Promise<T>): Promise<T> {
-    const { promise, resolve } = openPromise();
+    const open = new OpenCall();
+    this.#deciding.add(open);
     const decided = () => {
-      this.#deciding.delete(promise);
-      resolve();
+      this.#deciding.delete(open);
+      open.close();
     };
-    this.#deciding.add(promise);
     try {
       return await call(decided);
     } finally {
@@ -122,7 +122,7 @@ export class TaskRun implements AttemptOwner {
 
   /** None of the calls that have begun can ask any more. */
   async allDecided(): Promise<void> {
-    while (this.#deciding.size > 0) await Promise.all(this.#deciding);
+    while (this.#deciding.size > 0) await Promise.all([...this.#deciding].map((open) => open.closed()));
   }
 
   /** The id of a call that was given none: its position among the calls of the same tool and arguments. */
@@ -144,12 +144,20 @@ export class TaskRun implements AttemptOwner {
   }
 }
 
-function openPromise(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
+/** A call that may still ask. */
+class OpenCall {
+  readonly #waiting: (() => void)[] = [];
+
+  close(): void {
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+
+  /** Ask before it is closed: a closed one says nothing any more. */
+  closed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
 }
 
 /** Let the approved calls of a group settle: an error thrown now would make LangGraph abort them. */

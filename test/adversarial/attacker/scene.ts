@@ -130,7 +130,7 @@ export class Scene {
 
   async checkpointId(): Promise<string> {
     const { config } = await this.stand.app.getState({ configurable: { thread_id: this.thread } });
-    return String((config as { configurable: { checkpoint_id: string } }).configurable.checkpoint_id);
+    return (config as { configurable: { checkpoint_id: string } }).configurable.checkpoint_id;
   }
 
   /** Everything there is, to be put back later. */

@@ -79,7 +79,7 @@ function agent(version: "v1" | "v2"): GraphMaker {
 }
 
 /** The model says it first. */
-function said(message: AIMessage): object {
+function fromModel(message: AIMessage): object {
   OneMessageModel.says = message;
   return { messages: [new HumanMessage("go")] };
 }
@@ -139,8 +139,8 @@ const PATHS: Readonly<Record<string, Path>> = {
         .addEdge(START, "inner")
         .compile({ checkpointer }) as unknown as App,
   },
-  "createReactAgent v1": { graph: agent("v1"), input: said },
-  "createReactAgent v2": { graph: agent("v2"), input: said, oneByOne: true },
+  "createReactAgent v1": { graph: agent("v1"), input: fromModel },
+  "createReactAgent v2": { graph: agent("v2"), input: fromModel, oneByOne: true },
   "one Send per call, `lg_tool_call`": {
     oneByOne: true,
     graph: (node, checkpointer) =>
@@ -199,7 +199,7 @@ describe("T2/every-path: one message for every call", () => {
     expect(tools.map(({ tool_call_id: id, status }) => [id, status])).toEqual(
       expected.map(([id, status]) => [id, status]),
     );
-    for (const [index, [, , content]] of expected.entries()) expect(String(tools[index]?.content)).toMatch(content);
+    for (const [index, [, , content]] of expected.entries()) expect(tools[index]?.text).toMatch(content);
     expect(tools.find(({ tool_call_id: id }) => id === "edited")?.metadata).toEqual({
       agentAdapter: { arguments: { n: 50 } },
     });

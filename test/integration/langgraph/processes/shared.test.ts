@@ -20,9 +20,9 @@ afterAll(async () => {
 
 /** Call id and status of what is in the ledger about a thread. */
 async function entriesOf(thread: ProcessThread): Promise<string[]> {
-  const { ledger, close } = await openSqlite(shared.world.stores);
-  const entries = await ledger.entries({ threadId: thread.id });
-  await close();
+  const stores = await openSqlite(shared.world.stores);
+  const entries = await stores.ledger.entries({ threadId: thread.id });
+  await stores.close();
   return entries.map(({ callId, status }) => `${callId.replace(/^.*:/, "")} ${status}`).toSorted();
 }
 
