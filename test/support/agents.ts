@@ -8,7 +8,7 @@ import {
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ChatResult } from "@langchain/core/outputs";
 import { Command, MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
-import { createAgent, type AnyAgentMiddleware } from "langchain";
+import { createAgent } from "langchain";
 import {
   approve,
   Executor,
@@ -71,9 +71,9 @@ export interface AgentOptions {
   readonly ledger?: Ledger;
   readonly hooks?: readonly Partial<Hook>[];
   readonly middleware?: Omit<AgentAdapterOptions, "registry" | "executor">;
-  /** Other middleware, outside ours and inside it. */
-  readonly around?: readonly AnyAgentMiddleware[];
-  readonly within?: readonly AnyAgentMiddleware[];
+  /** Other middleware, outside ours and inside it. LangChain's types refuse its own under exactOptionalPropertyTypes. */
+  readonly around?: readonly { readonly name: string }[];
+  readonly within?: readonly { readonly name: string }[];
   /** More for `createAgent`. */
   readonly agent?: object;
   readonly thread?: string;
@@ -103,7 +103,7 @@ export class AgentStand {
     // Typed by its middleware; the helpers use the parts that every agent has.
     this.agent = createAgent({
       model: this.model,
-      middleware: [...around, ours, ...within],
+      middleware: [...around, ours, ...within] as never,
       checkpointer: saver,
       ...options.agent,
     }) as unknown as Agent;

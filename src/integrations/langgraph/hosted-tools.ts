@@ -1,15 +1,17 @@
 // `hostedTools`: a registry's tools for a host with a tool node of its own, that hands over one call at a time and lets other
 // code wrap it: the middleware of LangChain's agents, and what you write yourself.
 
-import { getConfig, type Command } from "@langchain/langgraph";
+import type { Command } from "@langchain/langgraph";
 import type { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { ToolUsageError, type Registry } from "../../index.js";
 import { refuseUnknown } from "../../spi.js";
+import { currentConfig } from "../langchain-core/call-context.js";
 import { singleCall } from "../langchain-core/tool-messages.js";
 import { answerCalls, settleAnswering } from "./answer-calls.js";
 import { graphTool } from "./graph-tool.js";
-import type { NodeConfig } from "./pregel-internals.js";
+import { membersOf } from "./members.js";
+import { isInTask, type NodeConfig } from "./pregel-internals.js";
 import { RaisedResult } from "./raised-result.js";
 import { runInTask } from "./run-in-task.js";
 import { askingAgain } from "./soft-reask.js";
@@ -74,9 +76,8 @@ export function hostedTools(registry: Registry, options: HostedToolsOptions = {}
 
 /** The config of the node that runs now. */
 function nodeConfig(): NodeConfig {
-  try {
-    return getConfig();
-  } catch (cause) {
-    throw new ToolUsageError("hostedTools: a call is answered inside a LangGraph node only", { cause });
-  }
+  const config = membersOf(currentConfig());
+  // By shape: everything that is read of it is checked where it is read.
+  if (isInTask(config as NodeConfig)) return config as NodeConfig;
+  throw new ToolUsageError("hostedTools: a call is answered inside a LangGraph node only");
 }

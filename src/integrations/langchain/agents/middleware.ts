@@ -51,7 +51,12 @@ export function agentAdapterMiddleware(options: AgentAdapterOptions) {
   return createMiddleware({
     name: "AgentAdapter",
     tools: hosted.tools,
-    wrapModelCall: async (request, handler) => withDistinctIds(await handler(request)),
+    wrapModelCall: async (request, handler) => {
+      // Before a token is spent; tools that come later are found when they are called.
+      const stray = request.tools.filter(isClientTool).find((tool) => !outside.has(tool.name) && !ours.has(tool));
+      if (stray !== undefined) return hosted.raise(strayTool(stray.name, registry));
+      return withDistinctIds(await handler(request));
+    },
     wrapToolCall: (request, handler) => {
       const { tool, toolCall } = request;
       if (outside.has(toolCall.name)) return handler(request);
@@ -60,6 +65,11 @@ export function agentAdapterMiddleware(options: AgentAdapterOptions) {
       return hosted.raise(strayTool(toolCall.name, registry));
     },
   });
+}
+
+/** A tool that LangChain would run; tools that a provider runs on its own side are data. */
+function isClientTool(tool: object): tool is { readonly name: string } {
+  return "invoke" in tool && "name" in tool && typeof tool.name === "string";
 }
 
 function namesOutside(registry: Registry, unmanaged: readonly string[]): ReadonlySet<string> {
