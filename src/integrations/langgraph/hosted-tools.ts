@@ -76,8 +76,8 @@ export function hostedTools(registry: Registry, options: HostedToolsOptions = {}
 
 /** The config of the node that runs now. */
 function nodeConfig(): NodeConfig {
-  const config = membersOf(currentConfig());
-  // By shape: everything that is read of it is checked where it is read.
-  if (isInTask(config as NodeConfig)) return config as NodeConfig;
+  // Every part of it is checked where it is read.
+  const config: NodeConfig = membersOf(currentConfig());
+  if (isInTask(config)) return config;
   throw new ToolUsageError("hostedTools: a call is answered inside a LangGraph node only");
 }
