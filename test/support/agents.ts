@@ -60,6 +60,7 @@ export class ScriptedModel extends BaseChatModel<ScriptedOptions> {
 /** What the helpers use of an agent. */
 export interface Agent extends GraphApp<unknown> {
   invoke(input: unknown, config?: object): Promise<unknown>;
+  stream(input: unknown, config?: object): Promise<AsyncIterable<unknown>>;
 }
 
 export interface AgentOptions {

@@ -3,18 +3,13 @@
 
 import { Command } from "@langchain/langgraph";
 
+/** Reading its update, which is all there is to a Command, throws the error: LangGraph does, and whoever unpacks it. */
 export class RaisedResult extends Command {
-  readonly #error: unknown;
-
   constructor(error: unknown) {
     super({});
-    this.#error = error;
-    // Whoever unpacks it to make a Command of their own raises it there, instead of losing it.
-    Object.defineProperty(this, "update", { get: () => this._updateAsTuples() });
-  }
-
-  /** LangGraph's own way to what a Command writes. */
-  override _updateAsTuples(): never {
-    throw this.#error;
+    const raise = () => {
+      throw error;
+    };
+    Object.defineProperty(this, "update", { get: raise });
   }
 }

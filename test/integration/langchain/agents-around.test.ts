@@ -1,23 +1,18 @@
 // What stands around a call in a `createAgent` agent: other middleware, the caller, tools that are not ours. Properties proved:
 // nothing of it retries, swallows or skips a pause; nothing runs outside the executor unless the program said so.
-import { AIMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Command, interrupt } from "@langchain/langgraph";
-import {
-  createAgent,
-  createMiddleware,
-  modelRetryMiddleware,
-  toolErrorMiddleware,
-  toolRetryMiddleware,
-} from "langchain";
+import { Command, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createAgent, createMiddleware, modelRetryMiddleware, toolRetryMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { approve, defineTool, Executor, Registry, ToolUsageError, type AnyToolSpec } from "agent-adapter";
 import { importLangChain, toolOutput } from "agent-adapter/langchain";
 import { agentAdapterMiddleware } from "agent-adapter/langchain/agents";
-import { hostedTools, isInvalidAnswer, LangGraphApproval, resume } from "agent-adapter/langgraph";
+import { hostedTools, isInvalidAnswer, LangGraphApproval, pendingApprovals, resume } from "agent-adapter/langgraph";
 import { AgentStand, says, type AgentOptions } from "../../support/agents.js";
-import { asking, call, counted, failure, KEY, one, table, thrownBy } from "../../support/langgraph.js";
+import { asking, call, counted, failure, KEY, one, table, thrownBy, turnOf } from "../../support/langgraph.js";
+import { forgetProcess } from "../../support/process.js";
 
 /** An agent that calls `pay` once. */
 function paying(ran: string[], more: Partial<AgentOptions> = {}): AgentStand {
@@ -103,12 +98,8 @@ describe("B14: retry middleware", () => {
     ["toolRetryMiddleware that never retries outside ours", { around: [toolRetryMiddleware({ maxRetries: 0 })] }],
     ["modelRetryMiddleware outside ours", { around: [modelRetryMiddleware({ initialDelayMs: 1 })] }],
     ["modelRetryMiddleware inside ours", { within: [modelRetryMiddleware({ initialDelayMs: 1 })] }],
-    ["toolErrorMiddleware outside ours", { around: [toolErrorMiddleware({ onError: () => "sorry" })] }],
     ["hand-written middleware that catches everything", { around: [greedy()] }],
-    [
-      "all of them",
-      { around: [greedy(), toolErrorMiddleware({ onError: () => "sorry" }), loud()], within: [modelRetryMiddleware()] },
-    ],
+    ["all of them", { around: [greedy(), loud()], within: [modelRetryMiddleware()] }],
   ];
   it.each(stacks)(
     "B14, E3, I2: %s: a pause is asked once, an answer that is none asks again, and the tool runs once",
@@ -168,6 +159,63 @@ describe("B14: retry middleware", () => {
     });
     const ran: string[] = [];
     expect((await paying(ran, { around: [unpacking] }).start()).interrupts).toHaveLength(1);
+  });
+});
+
+describe("I2: where an agent runs", () => {
+  it("L1, I2: a stream shows the pause as any other, also with retries around", async () => {
+    const stand = paying([], { around: [greedy()] });
+    const chunks: unknown[] = [];
+    const stream = await stand.agent.stream(
+      { messages: [{ role: "user", content: "go" }] },
+      { ...stand.config, streamMode: "updates" },
+    );
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(chunks.at(-1)).toMatchObject({ __interrupt__: [{ value: { request: { tool: "pay" } } }] });
+  });
+
+  it("I2, R5, L5: as a node of a parent graph it is answered through the parent", async () => {
+    const ran: string[] = [];
+    const stand = paying(ran, { agent: { checkpointer: undefined }, around: [greedy()] });
+    const app = new StateGraph(MessagesAnnotation)
+      .addNode("agent", (stand.agent as unknown as { graph: never }).graph)
+      .addEdge(START, "agent")
+      .compile({ checkpointer: stand.options.saver });
+    await app.invoke({ messages: [new HumanMessage("go")] }, stand.config);
+    const pending = one(await pendingApprovals(app, stand.config));
+    const again = turnOf(await app.invoke(new Command({ resume: { [pending.id]: "yes" } }), stand.config));
+    expect(one(again.interrupts).id).toBe(pending.id);
+    const done = turnOf(await resume(app, approve({ by: "ana" }), stand.config));
+    expect(table(done.tools)).toEqual([["c1", "success", "pay 1"]]);
+    expect(ran).toEqual(["pay 1"]);
+  });
+
+  it.each(["sync", "async", "exit"])("I2: durability %s: paused, refused, answered, once", async (durability) => {
+    const ran: string[] = [];
+    const stand = paying(ran);
+    const first = one((await stand.start({ durability })).interrupts);
+    forgetProcess();
+    const again = one((await stand.rebuild().resume({ [first.id]: "yes" }, { durability })).interrupts);
+    forgetProcess();
+    const done = await stand.rebuild().resume({ [again.id]: stand.sign(again) }, { durability });
+    expect(table(done.tools)).toEqual([["c1", "success", "pay 1"]]);
+    expect(ran).toEqual(["pay 1"]);
+  });
+
+  it("E6, I2: an abort while the tool runs reaches the caller, and the outcome is asked again as unknown", async () => {
+    const ran: string[] = [];
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const body = () => {
+      stop.abort(reason);
+      throw reason;
+    };
+    const stand = paying(ran, { tools: () => [asking(ran, "pay", { body })], around: [greedy()] });
+    const first = one((await stand.start()).interrupts);
+    await failure(stand.resume({ [first.id]: stand.sign(first) }, { signal: stop.signal }));
+    const asked = one((await stand.rebuild({ tools: () => [asking(ran, "pay")] }).invoke(null)).interrupts);
+    expect(asked.value.request).toMatchObject({ generation: 1, previousAttempt: { outcome: "unknown" } });
+    expect(ran).toEqual(["pay 1"]);
   });
 });
 
@@ -366,9 +414,9 @@ describe("hostedTools", () => {
   it("I2: outside a graph a call is not answered: the result throws where it would be taken in", async () => {
     const hosted = hostedTools(new Registry([counted([], "rate", { effects: "read" })]));
     const result = await hosted.answer({ name: "rate", args: { n: 1 }, id: "c" });
-    expect(thrownBy(() => (result as Command)._updateAsTuples())).toMatchObject({ kind: "ToolUsageError" });
+    expect(thrownBy(() => (result as Command).update)).toMatchObject({ kind: "ToolUsageError" });
     const raised = new ToolUsageError("mine");
-    expect(thrownBy(() => hosted.raise(raised)._updateAsTuples())).toBe(raised);
+    expect(thrownBy(() => hosted.raise(raised).update)).toBe(raised);
   });
 
   it("E12, I2: without an executor the registry's shared one asks, and resume finds it", async () => {

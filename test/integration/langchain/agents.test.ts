@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { approve, deny, type AnyToolSpec, type ApprovalDecision } from "agent-adapter";
 import { resume } from "agent-adapter/langgraph";
 import { AgentStand, says, type AgentOptions } from "../../support/agents.js";
+import { forgetProcess } from "../../support/process.js";
 import { about, asking, call, counted, one, table, type Turn } from "../../support/langgraph.js";
 
 const EDITED = { n: 20 };
@@ -61,6 +62,7 @@ describe("B16, I2: one reply with three calls, two of which need a human", () =>
       const decisions = { c1: DECISIONS[first], c2: DECISIONS[second] };
       // In the order that is not that of the calls, each answer in a program of its own.
       for (const callId of ["c2", "c1"] as const) {
+        forgetProcess();
         const after = before.rebuild({ script: callId === "c1" ? [new AIMessage("All done.")] : [] });
         const pending = one((await after.pending()).filter(({ request }) => request.callId === callId));
         await resume(after.agent, { [pending.id]: decisions[callId] ?? deny() }, after.config);

@@ -143,10 +143,8 @@ describe("running", () => {
     });
     executor.registry.add(outer);
     await executor.run(outer, {}, { context: executor.context({ runId: "r" }) });
-    expect((await executor.ledger.entries()).map(({ tool: name, runId }) => [name, runId]).toSorted()).toEqual([
-      ["outer", "r"],
-      ["pay", "r"],
-    ]);
+    const entries = (await executor.ledger.entries()).map(({ tool: name, runId }) => `${name} ${runId}`);
+    expect(entries.toSorted()).toEqual(["outer r", "pay r"]);
   });
 });
 
