@@ -149,6 +149,26 @@ describe("B14: retry middleware", () => {
     expect(ran).toEqual(["rate 2", "pay 1"]);
   });
 
+  it("L6, N1: middleware that keeps the result of a pause cannot show it in another thread, nor again in its own", async () => {
+    const kept = new Map<string, ToolMessage | Command>();
+    const keeping = createMiddleware({
+      name: "keeping",
+      wrapToolCall: async (request, handler) => {
+        const key = JSON.stringify([request.toolCall.name, request.toolCall.args]);
+        const known = kept.get(key) ?? (await handler(request));
+        kept.set(key, known);
+        return known;
+      },
+    });
+    const ran: string[] = [];
+    const ana = paying(ran, { around: [keeping] });
+    const first = one((await ana.start()).interrupts);
+    const refused = { kind: "ToolUsageError", message: expect.stringContaining("kept the result") };
+    expect(await failure(paying(ran, { around: [keeping] }).start())).toMatchObject(refused);
+    expect(await failure(ana.resume({ [first.id]: ana.sign(first) }))).toMatchObject(refused);
+    expect(ran).toEqual([]);
+  });
+
   it("L6: middleware that unpacks the result of a pause to make one of its own raises the pause", async () => {
     const unpacking = createMiddleware({
       name: "unpacking",
