@@ -130,6 +130,8 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(code).toBe(0);
     expect(beside(out, "wait_for_approval pay")).toEqual(["in agent"]);
     expect(beside(out, "POST /payments")).toEqual(["in execute_tool pay"]);
+  });
+
   test("I2, B16: what LangChain's human-in-the-loop middleware lets through, ours does not", async () => {
     const { code, out } = await runExample("from-human-in-the-loop.ts");
     expect(code).toBe(0);
