@@ -187,7 +187,7 @@ export function checkGuarantees({ table, pins, titles }) {
 export function checkRepository(root) {
   const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .map((name) => join("test", name))
-    .filter((name) => /\.test(-d)?\.ts$/.test(name))
+    .filter((name) => /\.test(-d)?\.ts$/.test(name) && !name.includes("node_modules"))
     .toSorted();
   return checkGuarantees({
     table: readFileSync(join(root, TABLE), "utf8"),

@@ -16,6 +16,8 @@ const EXAMPLES = [
   "flow-order.ts",
   "flow-review-loop.ts",
   "flow-uneven-join.ts",
+  "from-human-in-the-loop.ts",
+  "from-tool-node.ts",
   "observability.ts",
   "own-node.ts",
   "quickstart.ts",
@@ -137,6 +139,30 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(code).toBe(0);
     expect(beside(out, "wait_for_approval pay")).toEqual(["in agent"]);
     expect(beside(out, "POST /payments")).toEqual(["in execute_tool pay"]);
+  });
+
+  test("I2, B16: what LangChain's human-in-the-loop middleware lets through, ours does not", async () => {
+    const { code, out } = await runExample("from-human-in-the-loop.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "anybody who can resume")).toEqual(["nothing ran"]);
+    expect(beside(out, "a caller's context, no answer")).toEqual([
+      "ran send_statement 2026-09, send_statement 2026-10, shipping_rate laptop",
+      "ran shipping_rate laptop",
+    ]);
+    expect(beside(out, "the conversation")).toEqual(["2 calls, 1 of them answered", "3 calls, 3 of them answered"]);
+  });
+
+  test("L2, A5: what ToolNode with interrupt() lets through, toolNode does not", async () => {
+    const { code, out } = await runExample("from-tool-node.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "anybody who can resume")).toEqual([
+      "ran send_statement 2026-09",
+      "refused: invalid answer, nothing ran",
+    ]);
+    expect(beside(out, "the old checkpoint again")).toEqual([
+      "ran send_statement 2026-09",
+      "refused: ApprovalAlreadyDecided, nothing ran",
+    ]);
   });
 
   test("A11/sqlite: a reviewer and two workers on one SQLite file pay once", async () => {

@@ -12,7 +12,7 @@ import { page, script } from "./run-example.js";
 const PAGES = [
   "README.md",
   "ARCHITECTURE.md",
-  ...["docs/guide", "docs/reference"].flatMap((folder) =>
+  ...["docs/guide", "docs/migration", "docs/reference"].flatMap((folder) =>
     readdirSync(join(repository, folder)).map((name) => posix.join(folder, name)),
   ),
 ];
@@ -95,6 +95,7 @@ describe("options.md has a row for", () => {
     ["Executor options", "src/executor/parts.ts", "ExecutorOptions"],
     ["`toolNode` options", "src/integrations/langgraph/tool-node.ts", "ToolNodeOptions"],
     ["`LangGraphApproval` options", "src/approvals/signed-approval.ts", "SignedApprovalOptions"],
+    ["`agentAdapterMiddleware` options", "src/integrations/langchain/agents/middleware.ts", "AgentAdapterOptions"],
   ])("%s: every member of the type, and nothing else", (title, file, type) => {
     const rows = rowNames(sectionOf(options, title)).filter((name) => name !== "option");
     const more =

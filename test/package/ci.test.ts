@@ -34,7 +34,11 @@ test("L7: the second run is on the lowest versions that the peer ranges allow", 
   };
   const script = readFileSync(join(repository, ".ci/run"), "utf8");
   const lowest = (name: string) => new RegExp(`^LOWEST_${name}=(.*)$`, "m").exec(script)?.[1];
-  const floor = (range: string | undefined) => /\d+\.\d+\.\d+/.exec(range ?? "")?.[0];
+  const floor = (range: string | undefined) => {
+    const [, digits = ""] = /(\d+(?:\.\d+)*)/.exec(range ?? "") ?? [];
+    return [...digits.split("."), "0", "0"].slice(0, 3).join(".");
+  };
   expect(lowest("LANGGRAPH")).toBe(floor(peerDependencies["@langchain/langgraph"]));
   expect(lowest("LANGCHAIN_CORE")).toBe(floor(peerDependencies["@langchain/core"]));
+  expect(lowest("LANGCHAIN")).toBe(floor(peerDependencies["langchain"]));
 });

@@ -5,6 +5,7 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { messageContent, withFirstLine } from "./message-content.js";
 import { readOutput } from "./tool-output.js";
 import { isAgentAdapterError, ToolError, ToolUsageError, type JsonObject } from "../../index.js";
+import { randomId } from "../../spi.js";
 
 /** Longest tool name that is repeated in a message: names come from a model. */
 const MAX_NAME = 64;
@@ -72,6 +73,22 @@ export function leftOpen(messages: readonly BaseMessage[]): number {
 /** One call that a host hands over by itself. */
 export function singleCall(call: RawCall, namespace: string): OpenCall {
   return openCall(call, idOf(call) ?? `${namespace}:0`);
+}
+
+/**
+ * The model's reply with an id of its own for every call: a host that runs each call by itself could not keep two calls apart,
+ * and the message that answers a call without an id would belong to none. A reply that is in order comes back as it is.
+ */
+export function withDistinctIds(reply: AIMessage): AIMessage {
+  if (!AIMessage.isInstance(reply)) return reply;
+  const seen = new Set<string>();
+  const ids = new Map<RawCall, string>();
+  for (const call of [...(reply.tool_calls ?? []), ...(reply.invalid_tool_calls ?? [])]) {
+    const id = idOf(call);
+    if (id === undefined || seen.has(id)) ids.set(call, `call-${randomId()}`);
+    else seen.add(id);
+  }
+  return ids.size === 0 ? reply : withIds(reply, (call) => ids.get(call) ?? idOf(call) ?? "");
 }
 
 /** How results are shown to the model. */

@@ -8,11 +8,13 @@ import {
   defineTool,
   Registry,
   ToolArgsInvalid,
+  ToolError,
   ToolUsageError,
   type AnyToolSpec,
   type JsonSchema,
   type ToolOptions,
 } from "../../index.js";
+import { markReturnDirect } from "../langchain-core/return-direct.js";
 import { toolOutput } from "../langchain-core/tool-output.js";
 
 type AnyOptions = ToolOptions<JsonSchema, unknown>;
@@ -34,6 +36,10 @@ export function importLangChain(
   options: ImportOptions = {},
 ): AnyToolSpec[] {
   const specs = tools.map((tool) => specOf(tool, options));
+  tools.forEach((tool, index) => {
+    const spec = specs[index];
+    if (spec !== undefined && "returnDirect" in tool && tool.returnDirect === true) markReturnDirect(spec);
+  });
   // All or none: a half-imported list cannot be imported again.
   const trial = new Registry(registry);
   for (const spec of specs) trial.add(spec);
@@ -53,7 +59,7 @@ function specOf(tool: StructuredToolInterface, options: ImportOptions) {
       if (args["type"] === "tool_call") throw refused(tool, "they look like a tool call");
       const input = hasArtifact(tool) ? { type: "tool_call", id: callId, name: tool.name, args } : args;
       try {
-        return outputOf(await tool.invoke(input, { signal }), hasArtifact(tool));
+        return outputOf(await tool.invoke(input, { signal }), tool.name);
       } catch (error) {
         throw error instanceof ToolInputParsingException ? refused(tool, "its own schema refuses them") : error;
       }
@@ -70,10 +76,25 @@ function hasArtifact(tool: StructuredToolInterface): boolean {
   return "responseFormat" in tool && tool.responseFormat === "content_and_artifact";
 }
 
-/** Invoked with a whole call, a LangChain tool answers with a ToolMessage: the only way to its artifact. */
-function outputOf(answer: unknown, artifact: boolean): unknown {
-  if (!artifact || !ToolMessage.isInstance(answer)) return answer;
-  return toolOutput(answer.content, answer.artifact);
+/**
+ * Invoked with a whole call, a LangChain tool answers with a ToolMessage: the only way to its artifact. Some tools make one
+ * themselves.
+ */
+function outputOf(answer: unknown, tool: string): unknown {
+  if (isCommand(answer)) {
+    throw new ToolUsageError(
+      `${tool} returned a LangGraph Command: results pass the executor, state updates and hand-offs do not; return data, and update the state in a node`,
+      { tool },
+    );
+  }
+  if (!ToolMessage.isInstance(answer)) return answer;
+  if (answer.status === "error") throw new ToolError(answer.text, { tool });
+  return answer.artifact === undefined ? answer.content : toolOutput(answer.content, answer.artifact);
+}
+
+/** By LangGraph's own mark: this adapter does not know LangGraph. */
+function isCommand(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "lg_name" in value && value.lg_name === "Command";
 }
 
 function jsonSchemaOf(tool: StructuredToolInterface) {

@@ -3,7 +3,7 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError, type Executor } from "../../index.js";
 import { membersOf } from "./members.js";
-import { executorOfNode } from "./node-settings.js";
+import { executorsOf } from "./node-settings.js";
 
 export interface AppConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export function nodesOf(graph: unknown): NodeView[] {
     const { runnable, cachePolicy, errorHandlerNode } = membersOf(spec);
     const inner = membersOf(runnable);
     const action = inner["func"] ?? runnable;
-    const own = executorOfNode(runnable) === undefined ? action : runnable;
+    const own = executorsOf(runnable).length === 0 ? action : runnable;
     return [
       { name, action: own, cachePolicy, errorHandlerNode },
       ...(inner["builder"] === undefined ? [] : nodesOf(runnable)),
@@ -67,7 +67,7 @@ export function nodesOf(graph: unknown): NodeView[] {
 
 /** The one executor of an app's nodes. @throws ToolUsageError when there is none or more than one */
 export function executorIn(app: unknown, verb: string): Executor {
-  const found = new Set(nodesOf(app).flatMap(({ action }) => executorOfNode(action) ?? []));
+  const found = new Set(nodesOf(app).flatMap(({ action }) => executorsOf(action)));
   const [executor] = found;
   if (executor !== undefined && found.size === 1) return executor;
   throw new ToolUsageError(

@@ -3,7 +3,7 @@
 import { ToolUsageError } from "../../index.js";
 import { nodesOf, type NodeView } from "./app.js";
 import { membersOf } from "./members.js";
-import { executorOfNode } from "./node-settings.js";
+import { executorsOf } from "./node-settings.js";
 
 /**
  * Refuse a graph in which a node that may ask has a `cachePolicy` (another thread with equal input would skip the approval) or
@@ -15,7 +15,7 @@ import { executorOfNode } from "./node-settings.js";
 export function assertSafe(graph: object): void {
   const defaults = membersOf(membersOf(membersOf(graph)["builder"] ?? graph)["_nodeDefaults"]);
   for (const node of nodesOf(graph)) {
-    if (executorOfNode(node.action) === undefined) continue;
+    if (executorsOf(node.action).length === 0) continue;
     const option = unsafeOption(node, defaults);
     if (option !== undefined) {
       throw new ToolUsageError(`${JSON.stringify(node.name)} may ask a human and must not have LangGraph's ${option}`);

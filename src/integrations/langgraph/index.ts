@@ -2,6 +2,7 @@
 
 // ---- nodes
 export { toolNode, type ToolNodeOptions } from "./tool-node.js";
+export { hostedTools, type HostedCall, type HostedTools, type HostedToolsOptions } from "./hosted-tools.js";
 export { oneUse, type NodeFunction, type OneUseOptions } from "./one-use.js";
 export { toolTask, type ToolTaskOptions } from "./tool-task.js";
 export { fanOut, type FanOutOptions } from "./fan-out.js";

@@ -3,6 +3,7 @@
 
 import { ToolUsageError, type Executor } from "../../index.js";
 import { countOption } from "../../spi.js";
+import { membersOf } from "./members.js";
 
 /**
  * When finished calls that used no approval are written beside the task, sealed, so that another process replays them:
@@ -43,7 +44,14 @@ export function markAsking<Node extends object>(node: Node, executor: Executor):
   return node;
 }
 
-/** The executor of a node of this package; `undefined` for any other. */
-export function executorOfNode(node: unknown): Executor | undefined {
-  return typeof node === "object" || typeof node === "function" ? ASKING.get(node ?? {}) : undefined;
+/** The executors that a node asks through: its own when it is one of this package, else those of the tools it holds. */
+export function executorsOf(node: unknown): readonly Executor[] {
+  const own = executorAt(node);
+  if (own !== undefined) return [own];
+  const { tools } = membersOf(node);
+  return Array.isArray(tools) ? tools.flatMap((tool: unknown) => executorAt(tool) ?? []) : [];
+}
+
+function executorAt(value: unknown): Executor | undefined {
+  return typeof value === "object" || typeof value === "function" ? ASKING.get(value ?? {}) : undefined;
 }

@@ -64,7 +64,13 @@ interface Scratchpad {
 
 /** Is this the config of something that runs inside a LangGraph node? */
 export function isInTask(config: NodeConfig): boolean {
-  return isScratchpad(config.configurable?.["__pregel_scratchpad"]);
+  return attemptKeyOf(config) !== undefined;
+}
+
+/** One object per attempt of a task; `undefined` outside a node. */
+export function attemptKeyOf(config: NodeConfig): object | undefined {
+  const scratchpad = config.configurable?.["__pregel_scratchpad"];
+  return isScratchpad(scratchpad) ? scratchpad : undefined;
 }
 
 /** @throws ToolUsageError when the config is not one of a LangGraph node */

@@ -2,29 +2,15 @@
 // the order of the calls, whatever was approved, denied, edited, unknown or invalid.
 
 import { ToolNode } from "@langchain/langgraph/prebuilt";
-import {
-  coerceMessageLikeToMessage,
-  type BaseMessage,
-  type BaseMessageLike,
-  type ToolMessage,
-} from "@langchain/core/messages";
+import { coerceMessageLikeToMessage, type BaseMessage, type BaseMessageLike } from "@langchain/core/messages";
 import { ToolUsageError, type Executor, type Registry } from "../../index.js";
-import { checkConcurrency, hiddenFailure, partsOf, refuseUnknown, runBatch, type CallOutcome } from "../../spi.js";
-import {
-  errorMessage,
-  leftOpen,
-  openCallsOf,
-  resultMessage,
-  singleCall,
-  type OpenCall,
-  type OpenCalls,
-  type ResultStyle,
-} from "../langchain-core/tool-messages.js";
-import { graphExecutor } from "./graph-executor.js";
+import { checkConcurrency, partsOf, refuseUnknown } from "../../spi.js";
+import { leftOpen, openCallsOf, singleCall, type OpenCalls } from "../langchain-core/tool-messages.js";
+import { answerCalls, settleAnswering, type Answering } from "./answer-calls.js";
 import { graphTool } from "./graph-tool.js";
-import { markAsking, settleNode, type DurableOptions } from "./node-settings.js";
+import { markAsking, type DurableOptions } from "./node-settings.js";
 import type { NodeConfig } from "./pregel-internals.js";
-import { runInTask, type NodeRun, type NodeRunner } from "./run-in-task.js";
+import { runInTask } from "./run-in-task.js";
 
 export interface ToolNodeOptions extends DurableOptions {
   /** Default: the registry's shared executor with a `LangGraphApproval()` under this process's random key. */
@@ -54,10 +40,9 @@ export function toolNode(registry: Registry, options: ToolNodeOptions = {}): Too
   return new RegistryToolNode(registry, options);
 }
 
-interface Settings extends NodeRunner {
+interface Settings extends Answering {
   readonly messagesKey: string;
   readonly concurrency: number;
-  readonly style: ResultStyle;
 }
 
 function settle(registry: Registry, options: ToolNodeOptions): Settings {
@@ -65,33 +50,26 @@ function settle(registry: Registry, options: ToolNodeOptions): Settings {
     executor,
     messagesKey = "messages",
     concurrency,
-    announceEdits = true,
-    maxResultChars = Infinity,
+    announceEdits,
+    maxResultChars,
     durable,
     maxEntryBytes,
     ...rest
   } = options;
   refuseUnknown("toolNode", rest);
-  if (!(maxResultChars > 0)) throw new ToolUsageError("toolNode: maxResultChars must be a number above 0");
-  const used = executor ?? graphExecutor(registry);
   if (concurrency !== undefined) checkConcurrency(concurrency);
-  const strayed = registry.list().find((spec) => used.registry.get(spec.name) !== spec);
-  if (strayed !== undefined)
-    throw new ToolUsageError(`toolNode: ${strayed.name} is not registered in the executor's registry`);
-  const style = { announceEdits, maxResultChars };
-  const settings = settleNode("toolNode", { durable, maxEntryBytes });
-  return { executor: used, settings, messagesKey, concurrency: concurrency ?? partsOf(used).concurrency, style };
+  const given = { executor, announceEdits, maxResultChars, durable, maxEntryBytes };
+  const answering = settleAnswering("toolNode", registry, given);
+  return { ...answering, messagesKey, concurrency: concurrency ?? partsOf(answering.executor).concurrency };
 }
 
 class RegistryToolNode extends ToolNode {
   readonly #settings: Settings;
-  readonly #registry: Registry;
 
   constructor(registry: Registry, options: ToolNodeOptions) {
     const settings = settle(registry, options);
     super(registry.list().map((spec) => graphTool(spec, settings.executor)));
     this.#settings = settings;
-    this.#registry = registry;
     markAsking(this, settings.executor);
   }
 
@@ -99,7 +77,7 @@ class RegistryToolNode extends ToolNode {
     const { messagesKey } = this.#settings;
     return runInTask(config, this.#settings, async (node) => {
       const open = this.#read(input, node.namespace);
-      const answers = await this.#answer(open.calls, node);
+      const answers = await answerCalls(open.calls, node, this.#settings);
       const messages = open.repaired === undefined ? answers : [open.repaired, ...answers];
       return Array.isArray(input) ? messages : { [messagesKey]: messages };
     });
@@ -120,24 +98,6 @@ class RegistryToolNode extends ToolNode {
     }
     return openCallsOf(messages, namespace);
   }
-
-  async #answer(calls: readonly OpenCall[], { scope }: NodeRun): Promise<ToolMessage[]> {
-    const { executor, concurrency, style } = this.#settings;
-    const runnable = calls.filter((call) => call.refusal === undefined);
-    const registry = this.#registry;
-    const requests = runnable.map((call) => ({ tool: call.name, args: call.args, callId: call.id, registry }));
-    const outcomes = await runBatch(partsOf(executor), scope, requests, { concurrency, signal: scope.context.signal });
-    const failure = hiddenFailure(outcomes);
-    if (failure !== undefined) throw failure.reason;
-    const byCall = new Map(runnable.map((call, index) => [call, outcomes[index]]));
-    return calls.map((call) => messageFor(call, byCall.get(call), style));
-  }
-}
-
-function messageFor(call: OpenCall, outcome: CallOutcome | undefined, style: ResultStyle): ToolMessage {
-  if (outcome === undefined) return errorMessage(call, call.refusal);
-  if (outcome.status === "rejected") return errorMessage(call, outcome.reason);
-  return resultMessage(call, { value: outcome.value, edited: outcome.editedArguments }, style);
 }
 
 function messagesIn(input: unknown, messagesKey: string): BaseMessage[] {

@@ -2,3 +2,6 @@
 
 // ---- what the model is sent
 export { compressionMiddleware } from "./compression-middleware.js";
+
+// ---- agents of `createAgent`
+export { agentAdapterMiddleware, type AgentAdapterOptions } from "./middleware.js";
