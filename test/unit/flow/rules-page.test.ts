@@ -22,8 +22,8 @@ test("F2: every numbered rule is cited by a test, and rules are numbered in orde
 });
 
 test("F1: the compiler says what the page shows", () => {
-  const [, said = ""] = page.split("## What the compiler says")[1]?.split("```text\n") ?? [];
-  const messages = said
+  const [, shown = ""] = page.split("## What the compiler says")[1]?.split("```text\n") ?? [];
+  const messages = shown
     .split("```")[0]
     ?.split("\n")
     .filter((line) => /^(?:Type|Argument) /.test(line))
@@ -45,11 +45,11 @@ test("F1: the compiler says what the page shows", () => {
   `);
   // In a union the compiler's order is its own.
   const words = (text: string) => (text.match(/"[^"]*"|\w+/g) ?? []).toSorted();
-  for (const [index, message] of (messages ?? []).entries()) {
-    const [, inner] = message.split("'...'");
-    if (inner !== undefined) expect(diagnostics[index]).toContain(inner);
-    else expect(words(diagnostics[index]?.split("\n")[0] ?? "")).toEqual(words(message));
-  }
+  expect(diagnostics.map((said) => words(said.split(/\n| Did you/)[0] ?? "")).slice(0, 3)).toEqual(
+    messages?.map(words).slice(0, 3),
+  );
+  // This one begins with the type of the rule, which says nothing to anybody.
+  expect(diagnostics[3]).toContain(messages?.[3]?.split("'...'")[1]);
   expect(diagnostics).toHaveLength(4);
 });
 

@@ -177,7 +177,7 @@ describe("F2: steps", () => {
     const { executor, again } = bench();
     const flow = graph(["a", "b"], ["b", "c"]);
     const kept: string[] = [];
-    await runFlow(flow, {}, { executor, onStep: ({ checkpoint }) => void kept.push(checkpoint()) });
+    await runFlow(flow, {}, { executor, onStep: (report) => void kept.push(report.checkpoint()) });
     for (const checkpoint of kept) {
       forgetProcess();
       const done = await resumeFlow(flow, checkpoint, null, { executor: again() });
