@@ -2,7 +2,7 @@
 // finished is kept, siblings settle, nothing runs twice, and the ledger has one entry per call.
 import { describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { approve, CallbackApproval, deny, isAgentAdapterError, ToolError } from "../../../src/index.js";
+import { approve, BudgetHook, CallbackApproval, deny, isAgentAdapterError, ToolError } from "../../../src/index.js";
 import { call, checkpointOf, Flow, Merge, resumeFlow, runFlow, type FlowContext } from "../../../src/flow/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
 import { bench, idle, rejection } from "../../support/flows.js";
@@ -306,6 +306,55 @@ describe("F7: retries of a visit", () => {
     clock.advance(1);
     expect(await running).toMatchObject({ message: "enough" });
     expect(runs).toBe(3);
+  });
+});
+
+describe("F7: hooks in visits", () => {
+  test("hear of each call that runs, with node and visit in its task run, and not of replays [rule 27]", async () => {
+    const heard: string[] = [];
+    const hook = { beforeTool: ({ tool }: { readonly tool: string }) => void heard.push(tool) };
+    const { executor, again } = bench({ hooks: [hook] });
+    const flow = empty()
+      .node("n", async (_seen, ctx) => {
+        await echo(ctx, `lap ${ctx.visit}`);
+        await ctx.run("ask", { text: `lap ${ctx.visit}` });
+      })
+      .node("end", () => undefined)
+      .edge("n", "n", { maxLoops: 1, orElse: "end" })
+      .end("end");
+    let result = await runFlow(flow, {}, { executor });
+    while (result.status === "paused") {
+      forgetProcess();
+      result = await resumeFlow(flow, result.checkpoint, approve(), { executor: again() });
+    }
+    expect(result.visits).toEqual({ n: 2, end: 1 });
+    // An asked call is looked at again when its visit is: budgets and kill switches may have changed.
+    expect(heard).toEqual(["echo", "ask", "ask", "echo", "ask", "ask"]);
+  });
+
+  test("B57: nodes that run side by side share one budget, which resumes do not fill up again [rule 27]", async () => {
+    const { executor, ran, ledger, again } = bench({ hooks: [new BudgetHook({ maxCost: 10 })] });
+    const spend = (name: string) => async (_seen: unknown, ctx: FlowContext) => {
+      const refused = await ctx.run("safe", { text: name }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      return { log: [isAgentAdapterError(refused) ? refused.kind : "ok"] };
+    };
+    const flow = beside({ a: spend("a"), b: spend("b"), c: spend("c"), d: spend("d"), gate: () => ({ log: ["gate"] }) })
+      .node("last", spend("last"), { pause: () => ({}) })
+      .node("wait", () => undefined)
+      .route("start", () => "wait", ["wait"])
+      .edge("wait", "last")
+      .end("last");
+    const paused = await runFlow(flow, {}, { executor });
+    if (paused.status !== "paused") throw new Error("it did not pause");
+    expect(paused.state.log.filter((one) => one === "ok")).toHaveLength(2);
+    expect(paused.state.log.filter((one) => one === "BudgetExceeded")).toHaveLength(2);
+    forgetProcess();
+    const done = await resumeFlow(flow, paused.checkpoint, approve(), { executor: again() });
+    expect(done.state.log.at(-1)).toBe("BudgetExceeded");
+    expect([ran.length, (await ledger.totals()).cost]).toEqual([2, 10]);
   });
 });
 
