@@ -243,11 +243,11 @@ export class Rig {
 
   /** `steps` and `visits` of a run that threw are what its last report said. */
   async observe(end: Ended): Promise<Observed> {
-    const { status, state: last, steps = this.last?.step ?? 0, visits = this.last?.visits ?? {} } = end;
+    const { steps = this.last?.step ?? 0, visits = this.last?.visits ?? {} } = end;
     const entries = await this.ledger.entries();
     return {
-      status,
-      state: last,
+      status: end.status,
+      state: end.state,
       steps,
       visits,
       ledger: entries
