@@ -103,7 +103,7 @@ describe("F2: steps", () => {
     const { state: end } = await runFlow(flow, { all: ">" }, { executor: bench().executor });
     expect(end.all).toBe(">AB");
     // Once for what a route of each would see, and once for the step.
-    expect(calls.filter((call) => JSON.stringify(call) === '[">",["A","B"]]')).toHaveLength(1);
+    expect(calls.filter((seen) => JSON.stringify(seen) === '[">",["A","B"]]')).toHaveLength(1);
   });
 
   test("B40: two writers of a field without a rule are both named, and nothing of the step counts [rule 4]", async () => {
