@@ -10,7 +10,7 @@ import { backoffMs } from "../async/backoff.js";
 import { untilAborted, withDeadline } from "../async/deadline.js";
 import { randomFraction } from "../crypto/random.js";
 import { isAgentAdapterError, ToolTimeout, ToolUsageError } from "../errors.js";
-import { isControlFlow } from "../executor/control-flow.js";
+import { isControlFlow, isHostSignal } from "../executor/control-flow.js";
 import { partsOf, type Executor } from "../executor/executor.js";
 import { hiddenFailure } from "../executor/run-many.js";
 import { enterScope, type Scope } from "../executor/scope.js";
@@ -55,6 +55,8 @@ async function withRetries(visit: Visit, executor: Executor, scope: Scope): Prom
     try {
       return await withinTime(visit, executor, { scope, attempt });
     } catch (error) {
+      // Whatever a node throws once it was told to stop, the reason to stop is what happened.
+      if (runSignal?.aborted === true && !isHostSignal(error)) throw runSignal.reason;
       // A pause stays one, also when code caught it and threw something else.
       const isOver = attempt >= retry.maxAttempts || scope.task.host.raised !== undefined;
       if (isOver || !mayRetry(visit, error, runSignal)) throw error;

@@ -16,7 +16,7 @@ import {
   call,
   checkpointOf,
   Flow,
-  join as joinNode,
+  join,
   map,
   Merge,
   resumeFlow,
@@ -26,7 +26,7 @@ import {
 import type { FlowResult, StateSchema, StepReport } from "../../src/flow/index.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { forgetProcess } from "./process.js";
-import { chosenBy, join, noteOf, resultOf, says, TOOL_COSTS, TOOL_FAILURES, written } from "./flow-model.js";
+import { chosenBy, joined, noteOf, resultOf, says, TOOL_COSTS, TOOL_FAILURES, written } from "./flow-model.js";
 import type { Counted, SketchState } from "./flow-model.js";
 import type { FlowSketch, NodeSketch, ToolName } from "./flow-sketch.js";
 
@@ -131,7 +131,7 @@ const merge = {
   seen: Merge.union,
   bag: Merge.assign,
   last: Merge.last,
-  text: Merge.by<string, string>(join),
+  text: Merge.by<string, string>(joined),
 };
 
 /** A flow whose names are not known to the compiler. */
@@ -173,7 +173,7 @@ function workOf(node: NodeSketch, world: World) {
     return map("items", { tool: "each", args, into });
   }
   const code = (seen: SketchState, ctx: FlowContext) => runCode(node, world, { seen, ctx });
-  return kind === "join" ? joinNode(code) : code;
+  return kind === "join" ? join(code) : code;
 }
 
 async function runCode(
@@ -215,10 +215,11 @@ export interface Observed {
   readonly ledger: readonly Counted[];
   /** How many times each call ran to its end. */
   readonly finished: readonly number[];
-  readonly pauses: number;
 }
 
 const SECRET = "a secret of at least 32 bytes, for tests";
+
+type Ended = Pick<Observed, "status" | "state"> & Partial<Pick<Observed, "steps" | "visits">>;
 
 /** Everything that one run of a sketch needs, and that outlives its processes. */
 export class Rig {
@@ -240,20 +241,19 @@ export class Rig {
     return new Executor(registry, { secret: SECRET, ledger, ...(approval === undefined ? {} : { approval }) });
   }
 
-  async observe(
-    end: { readonly status: Observed["status"]; readonly state: unknown },
-    pauses: number,
-  ): Promise<Observed> {
+  /** `steps` and `visits` of a run that threw are what its last report said. */
+  async observe(end: Ended): Promise<Observed> {
+    const { steps = this.last?.step ?? 0, visits = this.last?.visits ?? {} } = end;
     const entries = await this.ledger.entries();
     return {
-      ...end,
-      steps: this.last?.step ?? 0,
-      visits: this.last?.visits ?? {},
+      status: end.status,
+      state: end.state,
+      steps,
+      visits,
       ledger: entries
         .map(({ tool, status, attempts, cost }) => [tool, status, attempts, cost] as const)
         .toSorted(byText),
       finished: [...this.world.finished.values()],
-      pauses,
     };
   }
 }
@@ -315,7 +315,6 @@ async function drive(rig: Rig, driver: Driver): Promise<Observed> {
     if (driver.stops()) throw STOPPED;
   };
   const options = () => ({ executor: driver.executor(), maxSteps: sketch.maxSteps, onStep });
-  let pauses = 0;
   let going: () => Promise<FlowResult<unknown>> = () => runFlow(flow, sketch.input, { ...options(), runId: "run" });
   forgetProcess();
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
@@ -324,13 +323,12 @@ async function drive(rig: Rig, driver: Driver): Promise<Observed> {
       result = await going();
     } catch (error) {
       const status = endOf(error);
-      if (status !== undefined) return rig.observe({ status, state: rig.last?.state }, pauses);
+      if (status !== undefined) return rig.observe({ status, state: rig.last?.state });
       const checkpoint = checkpointOf(error) ?? "";
       going = () => resumeFlow(flow, checkpoint, null, options());
       continue;
     }
-    if (result.status !== "paused") return rig.observe(result, pauses);
-    pauses += 1;
+    if (result.status !== "paused") return rig.observe(result);
     const { checkpoint, pendings } = result;
     going = () => resumeFlow(flow, checkpoint, driver.answer(pendings), options());
   }

@@ -51,7 +51,7 @@ export const chosenBy = ({ targets, masks }: RouteSketch, total: number): string
   const mask = masks[total % masks.length] ?? 0;
   return targets.filter((_, index) => (mask & (2 ** index)) !== 0);
 };
-export const join = (current: string | undefined, writes: readonly string[]): string =>
+export const joined = (current: string | undefined, writes: readonly string[]): string =>
   `${current ?? ""}[${writes.join(",")}]`;
 
 /** What code writes: it shows which state it saw. */
@@ -71,113 +71,128 @@ export function written(node: NodeSketch, visit: number, state: SketchState): Pa
   return Object.fromEntries(node.writes.map((field) => [field, values[field]]));
 }
 
-class Stop extends Error {
-  readonly status: Outcome["status"];
-  constructor(status: Outcome["status"]) {
-    super(status);
-    this.status = status;
-  }
+interface Run {
+  readonly sketch: FlowSketch;
+  readonly ledger: Counted[];
+  readonly visits: Record<string, number>;
+  readonly counts: Record<string, number>;
+  state: SketchState;
+  steps: number;
+  /** Nodes that some way has led to and that have not run since. */
+  reached: readonly string[];
 }
 
 /** Interpret the sketch. */
 export function predict(sketch: FlowSketch): Outcome {
   const { nodes, input, maxSteps } = sketch;
-  const nodeNamed = (name: string) => nodes.find((node) => node.name === name) as NodeSketch;
-  const isJoin = (name: string) => nodeNamed(name).kind === "join";
-  const ledger: Counted[] = [];
-  const visits: Record<string, number> = {};
-  let counts: Record<string, number> = {};
-  let state: SketchState = { log: [], seen: [], bag: {}, text: "", list: [], note: "", ...input };
-  let steps = 0;
-  let reached = new Set([nodes[0]?.name ?? ""]);
-  const end = (status: Outcome["status"]): Outcome => ({
-    status,
-    state,
-    steps,
-    visits,
-    ledger: ledger.toSorted(byText),
-  });
-
+  const run: Run = {
+    sketch,
+    ledger: [],
+    visits: {},
+    counts: {},
+    state: { log: [], seen: [], bag: {}, text: "", list: [], note: "", ...input },
+    steps: 0,
+    reached: nodes.slice(0, 1).map(({ name }) => name),
+  };
   for (;;) {
-    // Joins wait until nothing else is ready, and then for joins that can still reach them.
-    const others = [...reached].filter((name) => !isJoin(name));
-    const now = (others.length > 0 ? others : firstJoins(sketch, [...reached])).toSorted();
-    if (now.length === 0) return end("done");
-    if (steps >= maxSteps) return end("loop");
-    try {
-      let seen = state;
-      for (const node of now.map(nodeNamed).filter(({ gate }) => gate)) {
-        const yes = says(node, seen.total) === "yes";
-        ledger.push([node.name, yes ? "ok" : "denied", 0, 0]);
-        if (!yes) throw new Stop("denied");
-        if (node.edits) seen = { ...seen, note: noteOf(node.name, seen.total) };
-      }
-      const ends = now.map((name) => visit(sketch, nodeNamed(name), { state: seen, visits, counts, ledger }));
-      if (ends.some((one) => one.failed === "loop")) throw new Stop("loop");
-      if (ends.some((one) => one.failed === "denied")) throw new Stop("denied");
-      const next = merge(
-        seen,
-        now.map((name, index) => [name, ends[index]?.writes ?? []] as const),
-      );
-      state = next;
-      for (const one of ends) counts = { ...counts, ...one.counts };
-      for (const name of now) visits[name] = (visits[name] ?? 0) + 1;
-      reached = new Set([...[...reached].filter((name) => !now.includes(name)), ...ends.flatMap(({ goto }) => goto)]);
-      steps += 1;
-    } catch (error) {
-      if (error instanceof Stop) return end(error.status);
-      throw error;
-    }
+    const now = nextStep(run);
+    const status = now.length === 0 ? "done" : run.steps >= maxSteps ? "loop" : takeStep(run, now);
+    const { state, steps, visits, ledger } = run;
+    if (status !== undefined) return { status, state, steps, visits, ledger: ledger.toSorted(byText) };
   }
 }
 
-interface Seen {
-  readonly state: SketchState;
-  readonly visits: Readonly<Record<string, number>>;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly ledger: Counted[];
+/** Joins wait until nothing else is ready, and then for joins that can still reach them; of two that reach each other the first runs. */
+function nextStep({ sketch, reached }: Run): NodeSketch[] {
+  const ready = sketch.nodes
+    .filter(({ name }) => reached.includes(name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const others = ready.filter(({ kind }) => kind !== "join");
+  const reaches = (from: string, to: string) => from !== to && reachedFrom(sketch, from).has(to);
+  const isFree = (name: string) =>
+    ready.every((other) => !reaches(other.name, name) || (reaches(name, other.name) && name < other.name));
+  return others.length > 0 ? others : ready.filter(({ name }) => isFree(name));
+}
+
+/** How the run ends in this step; `undefined`: it goes on. */
+function takeStep(run: Run, now: readonly NodeSketch[]): Outcome["status"] | undefined {
+  const seen = passGates(run, now);
+  if (seen === undefined) return "denied";
+  const ends = now.map((node) => visitOf(run, node, seen));
+  if (ends.includes("loop")) return "loop";
+  if (ends.includes("denied")) return "denied";
+  const visited = ends.filter((one) => typeof one === "object");
+  const next = merge(
+    seen,
+    visited.map(({ writes }) => writes),
+  );
+  if (next === undefined) return "conflict";
+  const names = now.map(({ name }) => name);
+  run.state = next;
+  run.steps += 1;
+  run.reached = [...run.reached.filter((name) => !names.includes(name)), ...visited.flatMap(({ goto }) => goto)];
+  for (const { counts } of visited) Object.assign(run.counts, counts);
+  for (const name of names) run.visits[name] = (run.visits[name] ?? 0) + 1;
+  return undefined;
+}
+
+/** The state that the step sees, with the notes of reviewers; `undefined` when one said no. */
+function passGates({ ledger, state }: Run, now: readonly NodeSketch[]): SketchState | undefined {
+  let note = state.note;
+  for (const node of now.filter(({ gate }) => gate)) {
+    const yes = says(node, state.total) === "yes";
+    ledger.push([node.name, yes ? "ok" : "denied", 0, 0]);
+    if (!yes) return undefined;
+    if (node.edits) note = noteOf(node.name, state.total);
+  }
+  return { ...state, note };
 }
 
 interface Visited {
   readonly writes: readonly Write[];
   readonly goto: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  readonly failed?: "loop" | "denied";
 }
 
-function visit(sketch: FlowSketch, node: NodeSketch, { state, visits, counts, ledger }: Seen): Visited {
-  const nothing = { writes: [], goto: [], counts: {} };
-  const refused = says(node, state.total) === "no";
-  const call = (tool: ToolName) => {
-    const asks = tool === "ask" || tool === "askFlaky";
-    if (asks && refused) throw new Stop("denied");
-    const isAgain = tool === "once" && ledger.some(([name]) => name === "once");
-    const attempts = TOOL_FAILURES[tool] + 1;
-    ledger.push(isAgain ? [tool, "cached", 0, 0] : [tool, "ok", attempts, attempts * TOOL_COSTS[tool]]);
-  };
-  let writes: Write[];
-  try {
-    if (node.kind === "call") {
-      call(node.tool);
-      writes = [[node.into, [node.tool === "once" ? "once" : resultOf(node.name, 0, state.total)]]];
-    } else if (node.kind === "map") {
-      for (const { how } of state.items) {
-        if (how === "ask" && refused) throw new Stop("denied");
-        ledger.push(["each", "ok", how === "flaky" ? 3 : 1, how === "flaky" ? 3 : 1]);
-      }
-      const results = state.items.map(({ text }, index) => `${text}${resultOf(node.name, index, state.total)}`);
-      writes = [[node.into, node.into === "list" ? [results] : results]];
-    } else {
-      for (const tool of node.calls) call(tool);
-      const values = written(node, (visits[node.name] ?? 0) + 1, state);
-      writes = node.writes.map((field) => [field, [values[field]]]);
-    }
-  } catch (error) {
-    if (error instanceof Stop) return { ...nothing, failed: "denied" };
-    throw error;
+function visitOf(run: Run, node: NodeSketch, state: SketchState): Visited | "loop" | "denied" {
+  const asked = callsOf(node, state).filter(({ asks }) => asks);
+  if (asked.length > 0 && says(node, state.total) === "no") return "denied";
+  for (const { tool, attempts } of callsOf(node, state)) {
+    const isAgain = tool === "once" && run.ledger.some(([name]) => name === "once");
+    run.ledger.push(isAgain ? [tool, "cached", 0, 0] : [tool, "ok", attempts, attempts * TOOL_COSTS[tool]]);
   }
-  const onward = leave(sketch, node, { total: merge(state, [[node.name, writes]]).total, counts });
-  return onward === undefined ? { ...nothing, failed: "loop" } : { writes, ...onward };
+  const writes = writesOf(node, (run.visits[node.name] ?? 0) + 1, state);
+  // A route sees the writes of its own node; one node alone is never two writers.
+  const { total } = merge(state, [writes]) ?? state;
+  const onward = leave(run.sketch, node, { total, counts: run.counts });
+  return onward === undefined ? "loop" : { writes, ...onward };
+}
+
+interface Call {
+  readonly tool: ToolName | "each";
+  readonly attempts: number;
+  readonly asks: boolean;
+}
+
+function callsOf({ kind, tool, calls }: NodeSketch, { items }: SketchState): Call[] {
+  if (kind === "map")
+    return items.map(({ how }) => ({ tool: "each", attempts: how === "flaky" ? 3 : 1, asks: how === "ask" }));
+  return (kind === "call" ? [tool] : calls).map((name) => ({
+    tool: name,
+    attempts: TOOL_FAILURES[name] + 1,
+    asks: name === "ask" || name === "askFlaky",
+  }));
+}
+
+function writesOf(node: NodeSketch, visit: number, state: SketchState): Write[] {
+  const { name, kind, tool, into } = node;
+  if (kind === "call") return [[into, [tool === "once" ? "once" : resultOf(name, 0, state.total)]]];
+  if (kind === "map") {
+    const results = state.items.map(({ text }, index) => `${text}${resultOf(name, index, state.total)}`);
+    return [[into, into === "list" ? [results] : results]];
+  }
+  const values = written(node, visit, state);
+  return node.writes.map((field) => [field, [values[field]]]);
 }
 
 /** Which way on; `undefined` over a cap without another way. */
@@ -208,14 +223,6 @@ function leave(
   return { goto, counts: changed };
 }
 
-/** Joins that no other waiting join can still reach; of those that reach each other, the first by name. */
-function firstJoins(sketch: FlowSketch, joins: readonly string[]): string[] {
-  const reaches = (from: string, to: string) => reachedFrom(sketch, from).has(to);
-  return joins.filter((join) =>
-    joins.every((other) => other === join || !reaches(other, join) || (reaches(join, other) && join < other)),
-  );
-}
-
 function reachedFrom({ edges, routes }: FlowSketch, start: string): Set<string> {
   const found = new Set<string>();
   const walk = (name: string) => {
@@ -233,46 +240,34 @@ function reachedFrom({ edges, routes }: FlowSketch, start: string): Set<string> 
   return found;
 }
 
-/** All writes of a step, in the order of the names. */
-function merge(state: SketchState, step: readonly (readonly [node: string, writes: readonly Write[]])[]): SketchState {
+/** All writes of a step, given in the order of the names of its nodes; `undefined` when a field without a rule has two writers. */
+function merge(state: SketchState, step: readonly (readonly Write[])[]): SketchState | undefined {
+  const writes = step.flat();
+  const writers = (field: string) => writes.filter(([to]) => to === field).length;
+  if (writers("one") > 1 || writers("list") > 1) return undefined;
   const next: Record<string, unknown> = { ...state };
-  const writersOf = new Map<string, number>();
-  for (const [, writes] of step.toSorted(byName)) {
-    for (const [field, values] of writes) {
-      writersOf.set(field, (writersOf.get(field) ?? 0) + 1);
-      for (const value of values) next[field] = added(field, next[field], value);
-    }
-  }
-  if (["one", "list"].some((field) => (writersOf.get(field) ?? 0) > 1)) throw new Stop("conflict");
+  for (const [field, values] of writes) for (const value of values) next[field] = added(field, next[field], value);
   // `text` sees all writes at once.
-  const texts = step
-    .toSorted(byName)
-    .flatMap(([, writes]) => writes.flatMap(([to, all]) => (to === "text" ? all : [])));
-  if (texts.length > 0) next["text"] = join(state.text, texts as string[]);
+  const texts = writes.flatMap(([to, values]) => (to === "text" ? values : []));
+  if (texts.length > 0) next["text"] = joined(state.text, texts as string[]);
+  // Every field of it was written as one of its own.
   return next as unknown as SketchState;
 }
 
+const RULES: Partial<Record<keyof SketchState, (current: never, value: never) => unknown>> = {
+  log: (current: readonly string[], value: string) => [...current, value],
+  total: (current: number, value: number) => current + value,
+  low: (current: number | undefined, value: number) => Math.min(current ?? Number.POSITIVE_INFINITY, value),
+  high: (current: number | undefined, value: number) => Math.max(current ?? Number.NEGATIVE_INFINITY, value),
+  seen: (current: readonly string[], value: readonly string[]) => [...new Set([...current, ...value])],
+  bag: (current: object, value: object) => ({ ...current, ...value }),
+};
+
 function added(field: keyof SketchState, current: unknown, value: unknown): unknown {
-  switch (field) {
-    case "log":
-      return [...(current as string[]), value];
-    case "total":
-      return (current as number) + (value as number);
-    case "low":
-      return Math.min((current as number | undefined) ?? Infinity, value as number);
-    case "high":
-      return Math.max((current as number | undefined) ?? -Infinity, value as number);
-    case "seen":
-      return [...new Set([...(current as string[]), ...(value as string[])])];
-    case "bag":
-      return { ...(current as object), ...(value as object) };
-    default:
-      return value;
-  }
+  const rule = RULES[field];
+  return rule === undefined ? value : rule(current as never, value as never);
 }
 
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : a > b ? 1 : 0;
 const byText = (a: readonly unknown[], b: readonly unknown[]): number => {
   const [one, other] = [JSON.stringify(a), JSON.stringify(b)];
   return one < other ? -1 : one > other ? 1 : 0;

@@ -1,6 +1,6 @@
 // Random flows as plain data: drawn here, built into a `Flow` by flow-build.ts, interpreted by flow-model.ts. Every sketch passes
 // `validate()`: forward ways make every node reachable, and every way back has a cap.
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 export type ToolName = "work" | "ask" | "flaky" | "askFlaky" | "once";
 export type FieldName = "log" | "total" | "low" | "high" | "seen" | "bag" | "last" | "text" | "one";
@@ -153,11 +153,11 @@ function waysOf(dice: Dice, names: readonly string[]): Pick<FlowSketch, "edges" 
     if (!links.some((other) => other.from === from && other.to === to)) links.push({ from, to, routed });
   };
   for (let to = 1; to < count; to += 1) link(dice(to), to, dice(3) === 1);
-  for (let extra = dice(count); extra > 0 && count > 1; extra -= 1) {
+  for (let extra = count === 1 ? 0 : dice(count); extra > 0; extra -= 1) {
     const from = dice(count - 1);
     link(from, from + 1 + dice(count - 1 - from), dice(3) === 1);
   }
-  for (let back = dice(3); back > 0 && count > 1; back -= 1) {
+  for (let back = count === 1 ? 0 : dice(3); back > 0; back -= 1) {
     const from = dice(count - 1);
     link(from, dice(from + 1), dice(2) === 1);
   }

@@ -15,8 +15,8 @@ export interface Bench {
   /** Bodies with this text wait for it. */
   readonly waiting: Map<string, Promise<unknown>>;
   /** Another executor of the same program: a restart. */
-  again(): Executor;
-  entries(): Promise<(readonly [tool: string, status: string, attempts: number, cost: number])[]>;
+  readonly again: () => Executor;
+  readonly entries: () => Promise<(readonly [tool: string, status: string, attempts: number, cost: number])[]>;
 }
 
 /** Tools `echo` (plain), `safe` (parallel-safe), `ask` (needs a human), `once` (per run): each gives its `text` again. */

@@ -1,5 +1,5 @@
 // Properties proved: the drawing has every node, gate and way of the flow, and nothing that a name holds can end a label.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { call, Flow, join, map } from "../../../src/flow/index.js";

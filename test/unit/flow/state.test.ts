@@ -1,6 +1,6 @@
 // Properties proved: what JSON carries goes through input, writes, maps, rules and checkpoints exactly; everything else is refused with
 // the field named and no value shown, before anybody reads it; nobody changes what somebody else reads.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { approve, isAgentAdapterError } from "../../../src/index.js";

@@ -1,7 +1,18 @@
 // Properties proved: the rules of docs/reference/flow-rules.md about steps, joins, ways, caps and merging, each by itself.
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { checkpointOf, Flow, join, Merge, resumeFlow, runFlow, type FlowFunction } from "../../../src/flow/index.js";
+import {
+  call,
+  checkpointOf,
+  Flow,
+  join,
+  Merge,
+  resumeFlow,
+  runFlow,
+  type FlowFunction,
+} from "../../../src/flow/index.js";
+import { Executor, Registry } from "../../../src/index.js";
+import { defineTool } from "../../../src/tools/define-tool.js";
 import { bench, rejection } from "../../support/flows.js";
 import { forgetProcess } from "../../support/process.js";
 
@@ -92,7 +103,7 @@ describe("F2: steps", () => {
     const { state: end } = await runFlow(flow, { all: ">" }, { executor: bench().executor });
     expect(end.all).toBe(">AB");
     // Once for what a route of each would see, and once for the step.
-    expect(calls.filter((call) => JSON.stringify(call) === '[">",["A","B"]]')).toHaveLength(1);
+    expect(calls.filter((seen) => JSON.stringify(seen) === '[">",["A","B"]]')).toHaveLength(1);
   });
 
   test("B40: two writers of a field without a rule are both named, and nothing of the step counts [rule 4]", async () => {
@@ -132,6 +143,24 @@ describe("F2: steps", () => {
       .end("x")
       .end("y");
     expect((await run(flow)).state.one).toBe("x");
+  });
+
+  test("a call whose tool gives nothing is no second writer [rule 4] [rule 16]", async () => {
+    const silent = defineTool({
+      name: "silent",
+      description: "d",
+      inputSchema: z.object({}),
+      execute: () => undefined,
+    });
+    const flow = empty()
+      .node("start", () => undefined)
+      .node("x", () => ({ one: "x" }))
+      .node("y", call("silent", { args: {}, into: "one" }))
+      .edge("start", "x")
+      .edge("start", "y")
+      .end("x")
+      .end("y");
+    expect((await runFlow(flow, {}, { executor: new Executor(new Registry([silent])) })).state.one).toBe("x");
   });
 
   test("a rule that throws fails the step, and the field is named [rule 3]", async () => {
@@ -177,7 +206,7 @@ describe("F2: steps", () => {
     const { executor, again } = bench();
     const flow = graph(["a", "b"], ["b", "c"]);
     const kept: string[] = [];
-    await runFlow(flow, {}, { executor, onStep: ({ checkpoint }) => void kept.push(checkpoint()) });
+    await runFlow(flow, {}, { executor, onStep: (report) => void kept.push(report.checkpoint()) });
     for (const checkpoint of kept) {
       forgetProcess();
       const done = await resumeFlow(flow, checkpoint, null, { executor: again() });
@@ -388,6 +417,15 @@ describe("F4: caps", () => {
     forgetProcess();
     const done = await resumeFlow(flow, checkpointOf(error) ?? "", null, { executor: again() });
     expect(done.state.log).toEqual(["a", "b", "a", "b", "a", "b", "out"]);
+  });
+
+  test("a way that is chosen twice at once is taken once [rule 10] [rule 13]", async () => {
+    const flow = empty()
+      .node("s", () => ({ log: ["s"] }))
+      .node("out", () => undefined)
+      .route("s", () => ["s", "s"], ["s"], { maxLoops: 2, orElse: "out" })
+      .end("out");
+    expect((await run(flow)).visits).toEqual({ s: 3, out: 1 });
   });
 
   test("each target of a route has its own cap, or all have the same one [rule 13]", async () => {
