@@ -323,6 +323,7 @@ describe("F5, A5: the same checkpoint again", () => {
     // While the decision is on its way to the database other runs come and go.
     store.decide = (...decision) => {
       for (let n = 0; n <= JOURNAL_LIMITS.tasks; n += 1) taskEntry(`crowd-${n}`, Date.now());
+      expect([...processState().tasks.keys()].filter((key) => key.includes('"held","pay"'))).toHaveLength(1);
       return decide(...decision);
     };
     const once = () => counted(ran, "once", { oncePerRun: true, body: () => ["once"] });

@@ -35,7 +35,8 @@ export type Result = FlowResult<DeskState>;
 export type Answers = Parameters<typeof resumeFlow>[2];
 type Options = Omit<ResumeFlowOptions<DeskState>, "executor">;
 
-interface DeskOptions extends ExecutorOptions {
+interface DeskOptions extends Omit<ExecutorOptions, "ledger"> {
+  readonly ledger?: MemoryLedger;
   readonly kind: Kind;
   /** The next program with the same lists, ledger and clock. */
   readonly after?: Desk;
@@ -58,10 +59,10 @@ export class Desk {
   readonly runId: string;
 
   constructor(options: DeskOptions) {
-    const { kind, after, version, tools = [], body = () => undefined, ...rest } = options;
+    const { kind, after, version, ledger, tools = [], body = () => undefined, ...rest } = options;
     this.code = after?.code ?? [];
     this.ran = after?.ran ?? [];
-    this.ledger = after?.ledger ?? new MemoryLedger();
+    this.ledger = ledger ?? after?.ledger ?? new MemoryLedger();
     this.clock = after?.clock ?? new ManualClock(1_000_000);
     this.runId = after?.runId ?? `desk-${(runs += 1)}`;
     const { code, ran } = this;

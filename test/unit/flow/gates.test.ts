@@ -10,6 +10,7 @@ import {
   deny,
   Executor,
   MemoryApprovalStore,
+  MemoryLedger,
   Registry,
   signDecision,
   type ApprovalRequest,
@@ -233,7 +234,8 @@ describe("F6, A5: the grant of a gate", () => {
     const desk = new Desk({ kind: "gate" });
     const asked = await desk.asks(5);
     expect(kindOf(await failure(desk.run(5000)))).toBe("ToolUsageError");
-    const { checkpoint } = await failed(desk.run(5000));
+    const { error, checkpoint } = await failed(desk.run(5000));
+    expect(String(error)).toContain("another state");
     expect(kindOf(await failure(desk.resume(checkpoint, approve())))).toBe("ToolUsageError");
     expect((await desk.resume(asked.checkpoint, approve())).status).toBe("done");
     expect(kindOf(await failure(desk.run(5000)))).toBe("ApprovalAlreadyDecided");
@@ -283,6 +285,51 @@ describe("F6, A5: the grant of a gate", () => {
     expect(again.pending.request).toMatchObject({ generation: 1, previousAttempt: { outcome: "unknown" } });
     expect(desk.paid).toEqual(["pay 1"]);
   });
+
+  test("a visit that failed goes on from the checkpoint on its error only: not from the older one, not from a loser's", async () => {
+    let failures = 1;
+    const body = () =>
+      (failures -= 1) >= 0 ? sleep(10).then(() => Promise.reject(new TypeError("no route"))) : undefined;
+    const desk = new Desk({ kind: "gate", body });
+    const asked = await desk.asks();
+    const winner = failed(desk.resume(asked.checkpoint, approve()));
+    const loser = await failed(desk.resume(asked.checkpoint, approve()));
+    const { error, checkpoint } = await winner;
+    expect([error instanceof TypeError, kindOf(loser.error)]).toEqual([true, "ApprovalAlreadyDecided"]);
+    for (const old of [asked.checkpoint, loser.checkpoint])
+      expect(kindOf(await failure(desk.resume(old, null)))).toBe("ApprovalAlreadyDecided");
+    expect(desk.paid).toEqual(["pay 1"]);
+    expect((await desk.resume(checkpoint, null)).status).toBe("done");
+    expect(desk.paid).toEqual(["pay 1", "pay 1"]);
+  });
+
+  test.each(["tool", "gate"] as const)(
+    "a pause is a pause, also when the %s is answered while it is on its way",
+    async (kind) => {
+      let [reach, release] = [() => undefined as void, () => undefined as void];
+      const reached = new Promise<void>((resolve) => (reach = resolve));
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let isHeld = false;
+      const ledger = new MemoryLedger();
+      const close = ledger.close.bind(ledger);
+      ledger.close = async (id, closing) => {
+        if (isHeld && closing.status === "pending") {
+          reach();
+          await released;
+        }
+        return close(id, closing);
+      };
+      const desk = new Desk({ kind, ledger, approval: new DeferredApproval(new MemoryApprovalStore()) });
+      const asked = await desk.asks();
+      isHeld = true;
+      const waiting = desk.resume(asked.checkpoint, null);
+      await reached;
+      expect((await desk.resume(asked.checkpoint, approve())).status).toBe("done");
+      release();
+      expect(paused(await waiting).pending.binding).toBe(asked.pending.binding);
+      expect(desk.paid).toEqual(["pay 1"]);
+    },
+  );
 
   test("a run that waits goes on waiting when another one answers meanwhile, and never on without its node", async () => {
     let failures = 1;
@@ -503,6 +550,29 @@ describe("F3: several requests of one step", () => {
     const done = await resumeFlow(flow, left.checkpoint, approve(), program({}, [asking(ran, "send")]));
     expect(done).toMatchObject({ status: "done", state: { seen: ["send 1", "send 2", "c"] }, steps: 2 });
     expect(ran).toEqual(["c", "send 2", "send 1"]);
+  });
+
+  test("a node that came to its end without the answer it once asked for waits for none", async () => {
+    const store = new MemoryApprovalStore();
+    let asks = true;
+    const flow = new Flow("changes", { state: State, merge: { seen: Merge.append } })
+      .node("start", () => ({}))
+      .node("a", async (_state, ctx) => ({
+        seen: [asks ? String(await ctx.run("send", { n: 1 }, { callId: "a" })) : "a"],
+      }))
+      .node("b", async (_state, ctx) => ({ seen: [String(await ctx.run("send", { n: 2 }, { callId: "b" }))] }))
+      .edge("start", "a")
+      .edge("start", "b")
+      .end("a")
+      .end("b");
+    const options = program({ approval: new DeferredApproval(store) }, [asking([], "send")]);
+    const both = paused(await runFlow(flow, { n: 1 }, options));
+    expect(both.pendings).toHaveLength(2);
+    asks = false;
+    const left = paused(await resumeFlow(flow, both.checkpoint, null, options));
+    expect(left.pendings.map(({ node }) => node)).toEqual(["b"]);
+    const done = await resumeFlow(flow, left.checkpoint, approve(), options);
+    expect(done).toMatchObject({ status: "done", state: { seen: ["a", "send 2"] } });
   });
 
   test("a name that is no binding, or a decision that is none, sends none of the map", async () => {
