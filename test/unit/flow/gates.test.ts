@@ -586,6 +586,24 @@ describe("F3: several requests of one step", () => {
     expect(ran).toEqual(["c"]);
   });
 
+  test("code that catches the pause has not answered it: the run waits, and nothing it returned counts", async () => {
+    const bodies: string[] = [];
+    const catches = new Flow("catches", { state: State })
+      .node("a", async (_state, ctx) => {
+        try {
+          return { note: String(await ctx.run("send", { n: 1 }, { callId: "send" })) };
+        } catch {
+          return { note: "went on" };
+        }
+      })
+      .end("a");
+    const options = program({}, [asking(bodies, "send")]);
+    const pause = paused(await runFlow(catches, { n: 1 }, options));
+    expect(pause.state.note).toBe("");
+    const done = await resumeFlow(catches, pause.checkpoint, approve(), options);
+    expect([done.state.note, bodies]).toEqual(["send 1", ["send 1"]]);
+  });
+
   test("a pause waits for the calls beside it: their results are in the checkpoint", async () => {
     const bodies: string[] = [];
     const slow = counted(bodies, "slow", { body: () => sleep(30) });
