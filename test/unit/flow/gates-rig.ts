@@ -60,11 +60,18 @@ export class Desk {
 
   constructor(options: DeskOptions) {
     const { kind, after, version, ledger, tools = [], body = () => undefined, ...rest } = options;
-    this.code = after?.code ?? [];
-    this.ran = after?.ran ?? [];
-    this.ledger = ledger ?? after?.ledger ?? new MemoryLedger();
-    this.clock = after?.clock ?? new ManualClock(1_000_000);
-    this.runId = after?.runId ?? `desk-${(runs += 1)}`;
+    const shared = after ?? {
+      code: [],
+      ran: [],
+      ledger: new MemoryLedger(),
+      clock: new ManualClock(1_000_000),
+      runId: `desk-${(runs += 1)}`,
+    };
+    this.code = shared.code;
+    this.ran = shared.ran;
+    this.ledger = ledger ?? shared.ledger;
+    this.clock = shared.clock;
+    this.runId = shared.runId;
     const { code, ran } = this;
     const pay = defineTool({
       name: "pay",
