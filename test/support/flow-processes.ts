@@ -2,7 +2,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
 import type { DecisionFields } from "agent-adapter";
 import type { SqlStores } from "agent-adapter/sqlite";
 import { startChild, type Child } from "./child.js";
@@ -36,7 +35,7 @@ export class FlowProcesses {
   async start(): Promise<Child> {
     const child = startChild("flow-worker.ts", this.#world);
     this.#children.push(child);
-    expect(await child.next()).toEqual({ ready: true });
+    if ((await child.next())?.["ready"] !== true) throw new Error("a process ended before it was ready");
     return child;
   }
 

@@ -35,7 +35,8 @@ export type Result = FlowResult<DeskState>;
 export type Answers = Parameters<typeof resumeFlow>[2];
 type Options = Omit<ResumeFlowOptions<DeskState>, "executor">;
 
-interface DeskOptions extends ExecutorOptions {
+interface DeskOptions extends Omit<ExecutorOptions, "ledger"> {
+  readonly ledger?: MemoryLedger;
   readonly kind: Kind;
   /** The next program with the same lists, ledger and clock. */
   readonly after?: Desk;
@@ -58,12 +59,19 @@ export class Desk {
   readonly runId: string;
 
   constructor(options: DeskOptions) {
-    const { kind, after, version, tools = [], body = () => undefined, ...rest } = options;
-    this.code = after?.code ?? [];
-    this.ran = after?.ran ?? [];
-    this.ledger = after?.ledger ?? new MemoryLedger();
-    this.clock = after?.clock ?? new ManualClock(1_000_000);
-    this.runId = after?.runId ?? `desk-${(runs += 1)}`;
+    const { kind, after, version, ledger, tools = [], body = () => undefined, ...rest } = options;
+    const shared = after ?? {
+      code: [],
+      ran: [],
+      ledger: new MemoryLedger(),
+      clock: new ManualClock(1_000_000),
+      runId: `desk-${(runs += 1)}`,
+    };
+    this.code = shared.code;
+    this.ran = shared.ran;
+    this.ledger = ledger ?? shared.ledger;
+    this.clock = shared.clock;
+    this.runId = shared.runId;
     const { code, ran } = this;
     const pay = defineTool({
       name: "pay",

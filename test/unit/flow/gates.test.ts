@@ -10,6 +10,7 @@ import {
   deny,
   Executor,
   MemoryApprovalStore,
+  MemoryLedger,
   Registry,
   signDecision,
   type ApprovalRequest,
@@ -169,7 +170,7 @@ describe("F6, B45: a step with gates", () => {
 });
 
 describe("A7, F6: edits at a gate", () => {
-  const flow = new Flow("edits", {
+  const editable = new Flow("edits", {
     state: {
       n: z.number().int(),
       size: z.string().transform((text) => `${text}!`),
@@ -191,18 +192,15 @@ describe("A7, F6: edits at a gate", () => {
     const store = new MemoryApprovalStore();
     for (const port of [approval, new DeferredApproval(store)]) {
       const options = program({ approval: port });
-      const { checkpoint, pending } = paused(await runFlow(flow, { n: 1, size: "one" }, options));
-      const refused = await failure(resumeFlow(flow, checkpoint, approve({ editedArgs }), options));
-      expect(kindOf(refused)).toBe("ToolArgsInvalid");
-      if (port === approval) {
-        const { binding, request } = pending;
-        const signed = approval.resumeValue(
-          { value: { type: "agent_adapter.approval", binding, request } },
-          approve({ editedArgs }),
-        );
-        expect(kindOf(await failure(resumeFlow(flow, checkpoint, signed, options)))).toBe("ToolArgsInvalid");
-      } else expect(await store.get(pending.binding)).toMatchObject({ status: "pending" });
-      const done = await resumeFlow(flow, checkpoint, approve({ editedArgs: { n: 5, name: " y " } }), options);
+      const { checkpoint, pending } = paused(await runFlow(editable, { n: 1, size: "one" }, options));
+      const { binding, request } = pending;
+      const value = { type: "agent_adapter.approval", binding, request };
+      const bad = approve({ editedArgs });
+      const given = port === approval ? [bad, approval.resumeValue({ value }, bad)] : [bad];
+      for (const answer of given)
+        expect(kindOf(await failure(resumeFlow(editable, checkpoint, answer, options)))).toBe("ToolArgsInvalid");
+      expect((await store.list({})).map(({ status }) => status)).toEqual(port === approval ? [] : ["pending"]);
+      const done = await resumeFlow(editable, checkpoint, approve({ editedArgs: { n: 5, name: " y " } }), options);
       expect(done.state).toEqual({ n: 5, size: "one!", name: "y 5" });
     }
   });
@@ -210,12 +208,15 @@ describe("A7, F6: edits at a gate", () => {
   test("an edit in a store that does not fit is asked about once more", async () => {
     const store = new MemoryApprovalStore();
     const options = program({ approval: new DeferredApproval(store) });
-    const { checkpoint, pending } = paused(await runFlow(flow, { n: 1, size: "one" }, options));
+    const { checkpoint, pending } = paused(await runFlow(editable, { n: 1, size: "one" }, options));
     await store.decide(pending.binding, approve({ editedArgs: { m: 1 } }));
-    const again = paused(await resumeFlow(flow, checkpoint, null, options));
+    const again = paused(await resumeFlow(editable, checkpoint, null, options));
     expect(again.pending.request.supersedes).toBe(pending.binding);
     await store.decide(again.pending.binding, approve({ editedArgs: { n: 2 } }));
-    expect(await resumeFlow(flow, again.checkpoint, null, options)).toMatchObject({ status: "done", state: { n: 2 } });
+    expect(await resumeFlow(editable, again.checkpoint, null, options)).toMatchObject({
+      status: "done",
+      state: { n: 2 },
+    });
   });
 });
 
@@ -233,7 +234,8 @@ describe("F6, A5: the grant of a gate", () => {
     const desk = new Desk({ kind: "gate" });
     const asked = await desk.asks(5);
     expect(kindOf(await failure(desk.run(5000)))).toBe("ToolUsageError");
-    const { checkpoint } = await failed(desk.run(5000));
+    const { error, checkpoint } = await failed(desk.run(5000));
+    expect(String(error)).toContain("another state");
     expect(kindOf(await failure(desk.resume(checkpoint, approve())))).toBe("ToolUsageError");
     expect((await desk.resume(asked.checkpoint, approve())).status).toBe("done");
     expect(kindOf(await failure(desk.run(5000)))).toBe("ApprovalAlreadyDecided");
@@ -261,7 +263,8 @@ describe("F6, A5: the grant of a gate", () => {
     const { checkpoint } = await failed(desk.resume(asked.checkpoint, approve()));
     const ends = await Promise.allSettled([1, 2, 3].map(() => desk.resume(checkpoint, null)));
     expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const end of ends) if (end.status === "rejected") expect(kindOf(end.reason)).toBe("ApprovalAlreadyDecided");
+    const kinds = ends.flatMap((end) => (end.status === "rejected" ? [kindOf(end.reason)] : []));
+    expect(kinds).toEqual(["ApprovalAlreadyDecided", "ApprovalAlreadyDecided"]);
     expect(desk.paid).toHaveLength(2);
   });
 
@@ -283,6 +286,51 @@ describe("F6, A5: the grant of a gate", () => {
     expect(again.pending.request).toMatchObject({ generation: 1, previousAttempt: { outcome: "unknown" } });
     expect(desk.paid).toEqual(["pay 1"]);
   });
+
+  test("a visit that failed goes on from the checkpoint on its error only: not from the older one, not from a loser's", async () => {
+    let failures = 1;
+    const body = () =>
+      (failures -= 1) >= 0 ? sleep(10).then(() => Promise.reject(new TypeError("no route"))) : undefined;
+    const desk = new Desk({ kind: "gate", body });
+    const asked = await desk.asks();
+    const winner = failed(desk.resume(asked.checkpoint, approve()));
+    const loser = await failed(desk.resume(asked.checkpoint, approve()));
+    const { error, checkpoint } = await winner;
+    expect([error instanceof TypeError, kindOf(loser.error)]).toEqual([true, "ApprovalAlreadyDecided"]);
+    for (const old of [asked.checkpoint, loser.checkpoint])
+      expect(kindOf(await failure(desk.resume(old, null)))).toBe("ApprovalAlreadyDecided");
+    expect(desk.paid).toEqual(["pay 1"]);
+    expect((await desk.resume(checkpoint, null)).status).toBe("done");
+    expect(desk.paid).toEqual(["pay 1", "pay 1"]);
+  });
+
+  test.each(["tool", "gate"] as const)(
+    "a pause is a pause, also when the %s is answered while it is on its way",
+    async (kind) => {
+      let [reach, release] = [() => undefined as void, () => undefined as void];
+      const reached = new Promise<void>((resolve) => (reach = resolve));
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let isHeld = false;
+      const ledger = new MemoryLedger();
+      const close = ledger.close.bind(ledger);
+      ledger.close = async (id, closing) => {
+        if (isHeld && closing.status === "pending") {
+          reach();
+          await released;
+        }
+        return close(id, closing);
+      };
+      const desk = new Desk({ kind, ledger, approval: new DeferredApproval(new MemoryApprovalStore()) });
+      const asked = await desk.asks();
+      isHeld = true;
+      const waiting = desk.resume(asked.checkpoint, null);
+      await reached;
+      expect((await desk.resume(asked.checkpoint, approve())).status).toBe("done");
+      release();
+      expect(paused(await waiting).pending.binding).toBe(asked.pending.binding);
+      expect(desk.paid).toEqual(["pay 1"]);
+    },
+  );
 
   test("a run that waits goes on waiting when another one answers meanwhile, and never on without its node", async () => {
     let failures = 1;
@@ -457,7 +505,7 @@ describe("F6, A8: ports that decide about gates", () => {
 
 describe("F3: several requests of one step", () => {
   const ran: string[] = [];
-  const flow = new Flow("pays", { state: State, merge: { seen: Merge.append } })
+  const pays = new Flow("pays", { state: State, merge: { seen: Merge.append } })
     .node("start", () => ({}))
     .node("a", async (_state, ctx) => ({ seen: [String(await ctx.run("send", { n: 1 }, { callId: "send" }))] }))
     .node("b", async (_state, ctx) => ({ seen: [String(await ctx.run("send", { n: 2 }, { callId: "send" }))] }))
@@ -474,13 +522,13 @@ describe("F3: several requests of one step", () => {
   const asked = async () => {
     ran.length = 0;
     const options = program({}, [asking(ran, "send")]);
-    return { options, pause: paused(await runFlow(flow, { n: 1 }, options)) };
+    return { options, pause: paused(await runFlow(pays, { n: 1 }, options)) };
   };
 
   test("surface together, and one decision for two of them is refused", async () => {
     const { options, pause } = await asked();
     expect(pause.pendings.map(({ node }) => node)).toEqual(["a", "b"]);
-    const refused = await failure(resumeFlow(flow, pause.checkpoint, approve(), options));
+    const refused = await failure(resumeFlow(pays, pause.checkpoint, approve(), options));
     expect(String(refused)).toContain("2 requests wait");
     expect(ran).toEqual(["c"]);
   });
@@ -488,7 +536,7 @@ describe("F3: several requests of one step", () => {
   test("are answered at once, as a map by binding", async () => {
     const { options, pause } = await asked();
     const answers = Object.fromEntries(pause.pendings.map(({ binding }) => [binding, approve()]));
-    const done = await resumeFlow(flow, pause.checkpoint, answers, options);
+    const done = await resumeFlow(pays, pause.checkpoint, answers, options);
     expect(done).toMatchObject({ status: "done", state: { seen: ["send 1", "send 2", "c"] } });
     expect(ran).toEqual(["c", "send 1", "send 2"]);
   });
@@ -496,13 +544,36 @@ describe("F3: several requests of one step", () => {
   test("are answered one by one, in any order and any process; what finished does not run again", async () => {
     const { options, pause } = await asked();
     const [, second] = pause.pendings;
-    const left = paused(await resumeFlow(flow, pause.checkpoint, { [second?.binding ?? ""]: approve() }, options));
+    const left = paused(await resumeFlow(pays, pause.checkpoint, { [second?.binding ?? ""]: approve() }, options));
     expect(left.pendings.map(({ node }) => node)).toEqual(["a"]);
     expect(left.state.seen).toEqual([]);
     forgetProcess();
-    const done = await resumeFlow(flow, left.checkpoint, approve(), program({}, [asking(ran, "send")]));
+    const done = await resumeFlow(pays, left.checkpoint, approve(), program({}, [asking(ran, "send")]));
     expect(done).toMatchObject({ status: "done", state: { seen: ["send 1", "send 2", "c"] }, steps: 2 });
     expect(ran).toEqual(["c", "send 2", "send 1"]);
+  });
+
+  test("a node that came to its end without the answer it once asked for waits for none", async () => {
+    const store = new MemoryApprovalStore();
+    let asks = true;
+    const flow = new Flow("changes", { state: State, merge: { seen: Merge.append } })
+      .node("start", () => ({}))
+      .node("a", async (_state, ctx) => ({
+        seen: [asks ? String(await ctx.run("send", { n: 1 }, { callId: "a" })) : "a"],
+      }))
+      .node("b", async (_state, ctx) => ({ seen: [String(await ctx.run("send", { n: 2 }, { callId: "b" }))] }))
+      .edge("start", "a")
+      .edge("start", "b")
+      .end("a")
+      .end("b");
+    const options = program({ approval: new DeferredApproval(store) }, [asking([], "send")]);
+    const both = paused(await runFlow(flow, { n: 1 }, options));
+    expect(both.pendings).toHaveLength(2);
+    asks = false;
+    const left = paused(await resumeFlow(flow, both.checkpoint, null, options));
+    expect(left.pendings.map(({ node }) => node)).toEqual(["b"]);
+    const done = await resumeFlow(flow, left.checkpoint, approve(), options);
+    expect(done).toMatchObject({ status: "done", state: { seen: ["a", "send 2"] } });
   });
 
   test("a name that is no binding, or a decision that is none, sends none of the map", async () => {
@@ -512,8 +583,26 @@ describe("F3: several requests of one step", () => {
       { [first ?? ""]: approve(), other: approve() },
       { [first ?? ""]: approve(), [second ?? ""]: JSON.parse("{}") },
     ])
-      expect(kindOf(await failure(resumeFlow(flow, pause.checkpoint, bad, options)))).toBe("ToolUsageError");
+      expect(kindOf(await failure(resumeFlow(pays, pause.checkpoint, bad, options)))).toBe("ToolUsageError");
     expect(ran).toEqual(["c"]);
+  });
+
+  test("code that catches the pause has not answered it: the run waits, and nothing it returned counts", async () => {
+    const bodies: string[] = [];
+    const catches = new Flow("catches", { state: State })
+      .node("a", async (_state, ctx) => {
+        try {
+          return { note: String(await ctx.run("send", { n: 1 }, { callId: "send" })) };
+        } catch {
+          return { note: "went on" };
+        }
+      })
+      .end("a");
+    const options = program({}, [asking(bodies, "send")]);
+    const pause = paused(await runFlow(catches, { n: 1 }, options));
+    expect(pause.state.note).toBe("");
+    const done = await resumeFlow(catches, pause.checkpoint, approve(), options);
+    expect([done.state.note, bodies]).toEqual(["send 1", ["send 1"]]);
   });
 
   test("a pause waits for the calls beside it: their results are in the checkpoint", async () => {

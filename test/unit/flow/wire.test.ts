@@ -32,7 +32,7 @@ interface Fixture {
 
 const text = readFileSync(new URL("../../fixtures/wire-v1/checkpoint.json", import.meta.url), "utf8");
 const { secret, older, owner, checkpoints }: Fixture = JSON.parse(text);
-const [waiting, unused, gate, behind] = checkpoints.map(({ sealed }) => sealed);
+const [waiting, unused, gate, behind] = checkpoints.map((one) => one.sealed);
 const aad = (of: readonly string[]) => Buffer.from(canonicalJson(["agent-adapter/seal/v1", "checkpoint", [...of]]));
 const keyIdOf = (key: string) => createHmac("sha256", key).update("agent-adapter/key-id/v1").digest("hex").slice(0, 8);
 const aesOf = (key: string) =>
