@@ -52,7 +52,7 @@ export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
 export { joinsToRun } from "./flow/runner/progress.js";
 export { isDenial } from "./flow/runner/step.js";
 export { fieldValue, mergeField, parseInput, withEdit, type Field, type FlowState, type Writes } from "./flow/state.js";
-export { visitNode, type Visited } from "./flow/visit.js";
+export { checkTools, visitNode, type Visited } from "./flow/visit.js";
 export { runEntry } from "./executor/run-entry.js";
 
 // ---- stores

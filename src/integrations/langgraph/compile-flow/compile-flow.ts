@@ -19,6 +19,7 @@ import {
   type Executor,
 } from "../../../index.js";
 import {
+  checkTools,
   countOption,
   definitionOf,
   KeyRing,
@@ -152,6 +153,7 @@ export function compileFlow<Schema extends StateSchema, Rules, Nodes extends str
   refuseUnknown("compileFlow", rest);
   const plan = planFor(flow);
   const executor = given ?? graphExecutor(new Registry(specsOf(plan)));
+  checkTools(plan, executor);
   const ring = checkpointKey === undefined ? partsOf(executor).keys : KeyRing.of(checkpointKey, "checkpointKey");
   const settings = settleNode("compileFlow", { durable, maxEntryBytes });
   const seals = new ProgressSeals(ring, plan);
