@@ -79,6 +79,7 @@ export {
 export type { ClaimStore } from "./approvals/claim-store.js";
 export { CLOCK_SKEW_MS } from "./approvals/claims.js";
 export type { ResultCache } from "./cache/cache.js";
+export { FINAL_STATUSES } from "./ledger/ledger.js";
 
 // ---- options
 export { countOption, durationOption, refuseMissing, refuseUnknown } from "./options.js";

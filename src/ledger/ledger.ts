@@ -58,6 +58,9 @@ export interface LedgerEntry extends Omit<LedgerOpening, "arguments">, Omit<Ledg
   readonly editedArguments?: JsonObject;
 }
 
+/** Nothing but the same call over again comes after these. */
+export const FINAL_STATUSES: readonly LedgerStatus[] = ["ok", "cached", "denied", "expired"];
+
 /** Sums over entries. */
 export interface LedgerTotals {
   /** Calls whose function was started at least once: replays, refusals and cached results do not count. */
@@ -70,7 +73,10 @@ export interface LedgerTotals {
 export interface Ledger {
   /** Insert the entry; one that waits (`pending`) is running again; any other stays as it is. */
   open(opening: LedgerOpening): Promise<void>;
-  /** Set the status and add attempts and duration. */
+  /**
+   * Set the status and add attempts and duration. A `pending` that comes late changes no status of `FINAL_STATUSES`: another run of
+   * the same call has ended it meanwhile.
+   */
   close(id: string, closing: LedgerClosing): Promise<void>;
   /** In the order in which the calls were first seen. */
   entries(filter?: { readonly runId?: string; readonly threadId?: string }): Promise<readonly LedgerEntry[]>;

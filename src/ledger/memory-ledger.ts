@@ -2,7 +2,14 @@
 
 import { jsonCopy } from "../crypto/canonical-json.js";
 import { refuseUnknown } from "../options.js";
-import type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerTotals } from "./ledger.js";
+import {
+  FINAL_STATUSES,
+  type Ledger,
+  type LedgerClosing,
+  type LedgerEntry,
+  type LedgerOpening,
+  type LedgerTotals,
+} from "./ledger.js";
 
 interface MemoryLedgerOptions {
   /** Also keep arguments and edits. They may be personal data: default `false`. */
@@ -75,10 +82,12 @@ export class MemoryLedger implements Ledger {
   }
 
   #closed(known: LedgerEntry, closing: LedgerClosing): LedgerEntry {
+    const late = closing.status === "pending" && FINAL_STATUSES.includes(known.status);
+    const { status, errorKind } = late ? known : closing;
     return {
       ...known,
-      status: closing.status,
-      errorKind: closing.errorKind,
+      status,
+      errorKind,
       attempts: known.attempts + closing.attempts,
       durationMs: known.durationMs + closing.durationMs,
       cost: known.cost + closing.cost,

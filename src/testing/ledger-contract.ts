@@ -99,6 +99,25 @@ const ENTRIES: Readonly<Record<string, CaseBody<Ledger>>> = {
     same([binding, decidedBy, editDigest], ["b2", "bob", edit.digest], "its names");
   },
 
+  "a wait that is written down late does not change how the call ended": async ({ store, other }) => {
+    for (const status of ["ok", "cached", "denied", "expired"] as const) {
+      await store.open(opening({ id: status }));
+      await store.close(status, closing({ status, errorKind: status === "denied" ? "ApprovalDenied" : undefined }));
+      await other.close(status, closing({ status: "pending", attempts: 0, durationMs: 0, cost: 0 }));
+    }
+    const ends = (await store.entries()).map(({ status, errorKind }) => [status, errorKind ?? ""]);
+    same(
+      ends,
+      [
+        ["ok", ""],
+        ["cached", ""],
+        ["denied", "ApprovalDenied"],
+        ["expired", ""],
+      ],
+      "how they ended",
+    );
+  },
+
   "ending a call that was never opened adds no entry": async ({ store }) => {
     // Whether it is refused is the ledger's own choice.
     await store.close("unknown", closing()).catch(() => undefined);

@@ -48,6 +48,8 @@ export class GraphTask implements TaskHost {
   readonly #answers = new Map<string, unknown>();
   #position = 0;
   #pause: Promise<never> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #queued: Promise<void> | undefined;
 
   constructor(pregel: PregelTask, parts: ExecutorParts, entry: TaskEntry, settings: NodeSettings) {
     this.#settings = settings;
@@ -95,16 +97,35 @@ export class GraphTask implements TaskHost {
     const large = kept.outcome.status === "ok" && (kept.outcome.json?.length ?? 0) > maxEntryBytes;
     if (claimed) return this.#writeNow(large ? { ...kept, outcome: { status: "ok-not-kept" } } : kept);
     if (durable === false || large || this.pregel.saver === undefined) return;
-    if (durable === "call") return this.#writeNow(kept);
     this.entry.unwritten.set(kept.callId, kept);
+    if (durable === "call") return this.#writeSoon();
+  }
+
+  /** Calls that end while a write is under way share the next one: a hundred of them are a few writes. */
+  #writeSoon(): Promise<void> {
+    if (this.#queued !== undefined) return this.#queued;
+    const write = this.#writeAfter(this.#writing);
+    this.#queued = write;
+    this.#writing = write;
+    return write;
+  }
+
+  async #writeAfter(write: Promise<void>): Promise<void> {
+    await write;
+    this.#queued = undefined;
+    await this.writeFinished().catch(() => this.#warnUnwritten());
+  }
+
+  #warnUnwritten(): void {
+    // The call ran; its result is worth more than the row. Another process will not know how it ended.
+    this.parts.logger.warn("the outcome of a call could not be written to the checkpointer");
   }
 
   async #writeNow(kept: KeptOutcome): Promise<void> {
     try {
       await this.journal.keepOutcomes([kept]);
     } catch {
-      // The call ran; its result is worth more than the row. Another process will not know how it ended.
-      this.parts.logger.warn("the outcome of a call could not be written to the checkpointer");
+      this.#warnUnwritten();
     }
   }
 

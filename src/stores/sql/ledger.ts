@@ -1,10 +1,13 @@
 // `SqlLedger`: one row per call. Texts that a caller names are kept as JSON; keys are only what is looked up.
 
 import type { Ledger, LedgerClosing, LedgerEntry, LedgerOpening, LedgerStatus, LedgerTotals } from "../../index.js";
-import { jsonCopy, randomId, refuseUnknown } from "../../spi.js";
+import { FINAL_STATUSES, jsonCopy, randomId, refuseUnknown } from "../../spi.js";
 import { jsonIn, numberIn, textIn, textOrNullIn } from "./rows.js";
 import type { SqlClient, SqlRow, SqlValue } from "./sql-client.js";
 import { fromColumn, jsonColumn, keyOf, toColumn } from "./text.js";
+
+/** A wait that is written down after another run of the call has ended. */
+const LATE = `($3 = 'pending' AND status IN (${FINAL_STATUSES.map((status) => `'${status}'`).join(", ")}))`;
 
 export interface SqlLedgerOptions {
   /** Also keep arguments and edits. They may be personal data: default `false`. */
@@ -52,7 +55,8 @@ export class SqlLedger implements Ledger {
   async close(id: string, closing: LedgerClosing): Promise<void> {
     const { errorKind, binding, decidedBy, edit } = closing;
     await this.#client.query(
-      `UPDATE ${this.#table} SET status = $3, error_kind = $4, attempts = attempts + $5, duration_ms = duration_ms + $6,
+      `UPDATE ${this.#table} SET status = CASE WHEN ${LATE} THEN status ELSE $3 END,
+         error_kind = CASE WHEN ${LATE} THEN error_kind ELSE $4 END, attempts = attempts + $5, duration_ms = duration_ms + $6,
          cost = cost + $7, binding = COALESCE($8, binding), decided_by = COALESCE($9, decided_by),
          edit_digest = COALESCE($10, edit_digest), edit = COALESCE($11, edit), ends = ends || $2
        WHERE id_key = $1 AND ends NOT LIKE '%' || $2 || '%' RETURNING id_key`,

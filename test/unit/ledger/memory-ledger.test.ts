@@ -39,9 +39,9 @@ describe("one entry per id", () => {
       startedAt: 5,
       principal: "ana",
     });
-    await ledger.close("a", closing());
+    await ledger.close("a", closing({ status: "unknown" }));
     await ledger.open(opening("a", { startedAt: 99 }));
-    expect(await ledger.entries()).toMatchObject([{ id: "a", status: "ok", startedAt: 5 }]);
+    expect(await ledger.entries()).toMatchObject([{ id: "a", status: "unknown", startedAt: 5 }]);
     await ledger.close("a", closing({ status: "pending", attempts: 0, durationMs: 0 }));
     await ledger.open(opening("a", { startedAt: 99 }));
     expect(await ledger.entries()).toMatchObject([{ status: "running", startedAt: 5, attempts: 1 }]);
