@@ -171,6 +171,17 @@ export function scheduledOf(config: NodeConfig, nodes: readonly string[]): strin
   return nodes.filter((node) => Object.hasOwn(written, TRIGGER + node));
 }
 
+/** A channel with what was sent to nodes in the step before. */
+const SENDS = "__pregel_tasks";
+
+/** What was sent to nodes of the step, beside those that are scheduled. */
+export function sentIn(config: NodeConfig): { readonly node: unknown; readonly args: unknown }[] {
+  const { [SENDS]: sends } = readState(config, [SENDS]);
+  return Array.isArray(sends)
+    ? sends.map((send: unknown) => ({ node: asRecord(send)["node"], args: asRecord(send)["args"] }))
+    : [];
+}
+
 /** The values of these channels in the step; those without a value are not there. */
 export function readState(config: NodeConfig, channels: readonly string[]): Readonly<Record<string, unknown>> {
   const read = config.configurable?.["__pregel_read"];
