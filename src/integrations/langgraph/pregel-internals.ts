@@ -8,6 +8,7 @@ import { ToolUsageError } from "../../index.js";
 export interface NodeConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly executionInfo?: { readonly nodeAttempt?: number | undefined } | undefined;
 }
 
@@ -171,15 +172,13 @@ export function scheduledOf(config: NodeConfig, nodes: readonly string[]): strin
   return nodes.filter((node) => Object.hasOwn(written, TRIGGER + node));
 }
 
-/** A channel with what was sent to nodes in the step before. */
-const SENDS = "__pregel_tasks";
+const SENT = "__pregel_push";
 
-/** What was sent to nodes of the step, beside those that are scheduled. */
-export function sentIn(config: NodeConfig): { readonly node: unknown; readonly args: unknown }[] {
-  const { [SENDS]: sends } = readState(config, [SENDS]);
-  return Array.isArray(sends)
-    ? sends.map((send: unknown) => ({ node: asRecord(send)["node"], args: asRecord(send)["args"] }))
-    : [];
+/** Which one of what was sent to nodes in the step before this task is; `undefined`: it was scheduled. */
+export function sentAs({ metadata }: NodeConfig): number | undefined {
+  const path: unknown = metadata?.["langgraph_path"];
+  if (!Array.isArray(path)) throw new ToolUsageError("this LangGraph does not say how a node was started");
+  return path[0] === SENT ? Number(path[1]) : undefined;
 }
 
 /** The values of these channels in the step; those without a value are not there. */

@@ -1,8 +1,8 @@
 // A flow node as a graph node: the step's gates, then the very visit that the local runner makes, then its writes and its way on.
 //   N1  a join that another join of the step can still reach puts itself off (LangGraph starts all of them at once)
 //   N2  what the flow knows about its past comes from sealed progress only; without it, or with another's, nothing runs
-//   N3  only the first node of a run is ever sent its input; a step with anything else that was sent is none of the flow's, and nothing
-//       of it runs: the nodes of a step would not know of each other
+//   N3  only the first node of a run is ever sent its input, and nothing runs beside it; whatever else is sent to a node comes from
+//       outside and is dropped: the nodes of its step would not know of it
 
 import { Command, Overwrite } from "@langchain/langgraph";
 import { FlowError, FlowLoopExceeded, type Executor } from "../../../index.js";
@@ -24,7 +24,7 @@ import {
 } from "../../../spi.js";
 import { membersOf, nameIn } from "../members.js";
 import type { NodeSettings } from "../node-settings.js";
-import { readState, readTask, scheduledOf, sentIn, type NodeConfig } from "../pregel-internals.js";
+import { readState, readTask, scheduledOf, sentAs, type NodeConfig } from "../pregel-internals.js";
 import { runInTask, type NodeRun } from "../run-in-task.js";
 import { carriedWrite } from "./field-channel.js";
 import { capOf } from "./flow-app.js";
@@ -55,6 +55,10 @@ type GraphNode = (input: unknown, config: StepAt["config"]) => Promise<Command>;
 export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
   const { plan, executor, settings } = compiled;
   return async (input, config) => {
+    if (isFromOutside(compiled, node, { input, config })) {
+      partsOf(executor).logger.warn(`what was sent to node "${node.name}" from outside of its flow was dropped`);
+      return new Command({});
+    }
     const step = stepRunOf(config);
     step.start(node.name);
     return step.beside(node.name, async () => {
@@ -71,24 +75,18 @@ export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
 /** The nodes of this step that run, in name order. */
 function stepNames(plan: FlowPlan, node: PlanNode, config: NodeConfig): readonly string[] {
   const scheduled = scheduledOf(config, [...plan.nodes.keys()]);
-  const sent = sentIn(config);
-  if (sent.length > 0) return refuseSent(plan, { sent, scheduled });
   const joins = scheduled.filter((name) => plan.nodes.get(name)?.isJoin === true);
   if (node.isJoin && joins.includes(node.name)) return joinsToRun(plan, joins.toSorted());
-  return scheduled.filter((name) => !joins.includes(name)).toSorted();
+  // The first one of a run is sent its input, and has no channel that says so.
+  return scheduled.length === 0 ? [node.name] : scheduled.filter((name) => !joins.includes(name)).toSorted();
 }
 
 /** N3 */
-function refuseSent(
-  plan: FlowPlan,
-  { sent, scheduled }: { readonly sent: ReturnType<typeof sentIn>; readonly scheduled: readonly string[] },
-): readonly string[] {
-  const [first] = sent;
-  const begins = first?.node === plan.start && Object.hasOwn(membersOf(first.args), BEGIN_KEY);
-  if (begins && sent.length === 1 && scheduled.length === 0) return [plan.start];
-  throw new FlowError(
-    `a node of flow "${plan.name}" was sent to from outside of the flow; nothing was run. Go on from the checkpoint before that`,
-  );
+function isFromOutside({ plan }: Compiled, node: PlanNode, { input, config }: { input: unknown; config: NodeConfig }) {
+  const sent = sentAs(config);
+  if (sent === undefined) return false;
+  const begins = sent === 0 && node.name === plan.start && Object.hasOwn(membersOf(input), BEGIN_KEY);
+  return !begins || scheduledOf(config, [...plan.nodes.keys()]).length > 0;
 }
 
 /** What a node wrote when it finished says so itself, sealed for the progress of this step. */
