@@ -51,6 +51,8 @@ export interface FlowStandOptions extends Pick<ExecutorOptions, "hooks" | "clock
   readonly secret?: string | readonly [string, ...string[]];
   readonly claims?: ClaimStore;
   readonly compile?: Omit<CompileFlowOptions, "executor">;
+  /** What another tool, `whisper`, gives. */
+  readonly whisper?: string;
   readonly thread?: string;
   readonly durability?: Durability;
   readonly maxConcurrency?: number;
@@ -59,7 +61,7 @@ export interface FlowStandOptions extends Pick<ExecutorOptions, "hooks" | "clock
 }
 
 /** `pay` asks, `read` does not, `once` runs once per run; each is counted. */
-export function toolsOf(ran: string[]) {
+export function toolsOf(ran: string[], whispered = "") {
   const tool = (name: string, more: object) =>
     defineTool({
       name,
@@ -71,7 +73,14 @@ export function toolsOf(ran: string[]) {
         return `${name} ${n}`;
       },
     });
+  const whisper = defineTool({
+    name: "whisper",
+    description: "the whisper tool",
+    inputSchema: z.object({ n: z.number() }),
+    execute: () => whispered,
+  });
   return {
+    whisper,
     pay: tool("pay", { confirm: true, effects: "destructive" }),
     read: tool("read", { effects: "read" }),
     note: tool("note", { effects: "write" }),
@@ -87,6 +96,7 @@ export class FlowStand {
   readonly ledger = new MemoryLedger();
   readonly desk = new LangGraphApproval({ key: KEY });
   readonly thread: string;
+  readonly keyOfTests = KEY;
   saver: BaseCheckpointSaver;
   executor!: Executor;
   app!: App;
@@ -100,7 +110,7 @@ export class FlowStand {
 
   build(changes: Partial<FlowStandOptions> = {}): this {
     const { flow, port, secret = KEY, claims, compile, around, hooks = [], clock } = { ...this.options, ...changes };
-    const tools = toolsOf(this.ran);
+    const tools = toolsOf(this.ran, this.options.whisper);
     const executor = new Executor(new Registry(Object.values(tools)), {
       approval: port?.() ?? new LangGraphApproval({ key: KEY }),
       secret,
