@@ -47,7 +47,7 @@ export { bindingOf } from "./approvals/request.js";
 
 // ---- flows: what a compiler is written against
 export { definitionOf } from "./flow/definition.js";
-export { gateSpec, passGate } from "./flow/gate.js";
+export { gateSpec, guardedBy, passGate } from "./flow/gate.js";
 export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
 export { joinsToRun } from "./flow/runner/progress.js";
 export { isDenial } from "./flow/runner/step.js";

@@ -38,10 +38,17 @@ export async function passGate(
   executor: Executor,
   scope: Scope,
 ): Promise<FlowState> {
-  // All of the state, whatever of it is shown: what was approved is this, not the next thing that has the same name.
-  const guards = digest("agent-adapter/arguments/v1", ["gate", plan.name, node.name, state]);
-  const gate = { spec: gateSpec(plan, node), guards, payload: () => payloadOf(node, state) };
+  const gate = {
+    spec: gateSpec(plan, node),
+    guards: guardedBy(plan, node, state),
+    payload: () => payloadOf(node, state),
+  };
   return withEdit(state, await scope.task.attempt(() => runGate(partsOf(executor), scope, gate)));
+}
+
+/** All of the state, whatever of it is shown: what was approved is this, not the next thing that has the same name. */
+export function guardedBy(plan: FlowPlan, node: PlanNode, state: FlowState): string {
+  return digest("agent-adapter/arguments/v1", ["gate", plan.name, node.name, state]);
 }
 
 function payloadOf({ name, pause }: PlanNode, state: FlowState): JsonObject {

@@ -119,7 +119,11 @@ function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
     return newAsk(attempt, port, { previousAttempt: { outcome: "unknown", claimedAt: unknown.claimedAt } });
   }
   // Another kind of port cannot take the answer to what is shown: its question goes the way of a changed tool's.
-  const stands = asked.request.definitionDigest === specOf(attempt).definitionDigest && asked.source === port.source;
+  // So does that of a gate which was asked about another state: what is approved is that one.
+  const stands =
+    asked.request.definitionDigest === specOf(attempt).definitionDigest &&
+    asked.source === port.source &&
+    asked.rawDigest === attempt.rawDigest;
   if (stands) return asked;
   const unanswered = task.host.answerTo(asked.binding) === undefined;
   if (unanswered) follow("asked", "definition-changed", "ask-superseding");

@@ -54,8 +54,10 @@ export function giveSettled({ settled }: Attempt, next: () => Promise<unknown>):
 
 async function lookAgain(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   await replayKnown(attempt);
-  const shown = attempt.task.askOf(attempt.callId)?.request;
-  if (shown?.definitionDigest === specOf(attempt).definitionDigest) attempt.arguments = shown.arguments;
+  const shown = attempt.task.askOf(attempt.callId);
+  const isSame = shown?.rawDigest === attempt.rawDigest;
+  if (isSame && shown.request.definitionDigest === specOf(attempt).definitionDigest)
+    attempt.arguments = shown.request.arguments;
   return next();
 }
 

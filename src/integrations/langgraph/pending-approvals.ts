@@ -6,7 +6,7 @@ import { APPROVAL_TYPE } from "../../spi.js";
 import { saverOf, type AppConfig, type AppSnapshot, type AppTask, type GraphApp } from "./app.js";
 import { membersOf } from "./members.js";
 import { UNFINISHED_CHANNELS } from "./pregel-internals.js";
-import { markRowId } from "./task-journal.js";
+import { markRowId, outcomeRowId } from "./task-journal.js";
 
 /** A request that waits. */
 export interface PendingApproval extends ReviewRequest {
@@ -62,6 +62,9 @@ async function ofTask(task: AppTask, kept: () => Promise<Kept>): Promise<Pending
   const review = toReviewRequest(interrupt);
   // The mark is there before the tool runs; whether it is genuine is the node's business.
   const used = rowIds.has(markRowId(task.id, review.binding));
+  // A gate that was passed asks nobody any more: its node waits for another gate of the step, or is to be run again.
+  const { kind, callId } = review.request;
+  if (used && kind === "gate" && rowIds.has(outcomeRowId(task.id, callId))) return [];
   const approvalId = typeof value["approvalId"] === "string" ? value["approvalId"] : undefined;
   const pending = { ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting" } as const;
   return [withRaw(pending, { id, value: interrupt.value })];

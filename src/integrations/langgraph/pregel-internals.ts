@@ -8,6 +8,7 @@ import { ToolUsageError } from "../../index.js";
 export interface NodeConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly executionInfo?: { readonly nodeAttempt?: number | undefined } | undefined;
 }
 
@@ -175,6 +176,15 @@ export function scheduledOf(config: NodeConfig, nodes: readonly string[]): strin
   const triggers = nodes.map((node) => TRIGGER + node);
   const written = readState(config, triggers);
   return nodes.filter((node) => Object.hasOwn(written, TRIGGER + node));
+}
+
+const SENT = "__pregel_push";
+
+/** Which one of what was sent to nodes in the step before this task is; `undefined`: it was scheduled. */
+export function sentAs({ metadata }: NodeConfig): number | undefined {
+  const path: unknown = metadata?.["langgraph_path"];
+  if (!Array.isArray(path)) throw new ToolUsageError("this LangGraph does not say how a node was started");
+  return path[0] === SENT ? Number(path[1]) : undefined;
 }
 
 /** The values of these channels in the step; those without a value are not there. */

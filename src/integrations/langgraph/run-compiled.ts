@@ -88,7 +88,7 @@ async function send({ app, compiled, config, executor }: CompiledRun, input: unk
   return app.invoke(input as never, asked as never);
 }
 
-async function resultOf(run: CompiledRun, output: unknown): Promise<CompiledResult<unknown>> {
+async function resultOf(run: CompiledRun, output: unknown, again = true): Promise<CompiledResult<unknown>> {
   const { [PROGRESS_KEY]: progress, [INTERRUPT]: interrupts, ...state } = membersOf(output);
   // Only the channel writes under that key.
   const { steps, visits } = (progress as FlowProgress | undefined) ?? NO_PROGRESS;
@@ -96,8 +96,9 @@ async function resultOf(run: CompiledRun, output: unknown): Promise<CompiledResu
   const pendings = await pendingApprovals(run.app, run.config);
   const [pending] = pendings;
   if (pending !== undefined) return { status: "paused", state, steps, visits, pending, pendings, checkpoint: null };
-  // With a cap on concurrency a node may have waited for the gate of one that started after it.
-  return resultOf(run, await send(run, null));
+  // It was answered by somebody else meanwhile, or it waits for nothing that is known here.
+  if (again) return resultOf(run, await send(run, null), false);
+  throw new ToolUsageError("runCompiled: the flow waits for something that is no approval; nothing here can answer it");
 }
 
 /** The state before the step that was denied. */

@@ -40,26 +40,50 @@ export function markRowId(taskId: string, binding: string): string {
   return `${prefixOf(taskId)}s:${binding}`;
 }
 
+/** The task id under which the outcome of one call is kept beside a task, when it is kept at once. */
+export function outcomeRowId(taskId: string, callId: string): string {
+  return outcomesRowId(taskId, [callId]);
+}
+
+function outcomesRowId(taskId: string, callIds: readonly string[]): string {
+  return `${prefixOf(taskId)}d:${digest("agent-adapter/row/v1", [...callIds])}`;
+}
+
 function prefixOf(taskId: string): string {
   return `aa:${taskId}:`;
 }
 
+/** What the rows of a step say about a gate of another node. */
+export interface GateRows {
+  /** Its grants that were used, newest last. */
+  readonly marks: readonly Mark[];
+  /** Values that finished nodes of the step have written to that channel. */
+  readonly written: readonly unknown[];
+}
+
 /**
- * The mark of a gate beside a task of the same step, by its node's name; `undefined` when nobody has passed it yet.
+ * What is kept about a gate beside a task of the same step, by its node's name.
  *
  * @throws StoreUnavailable when the checkpointer cannot be read
  */
-export async function gateMarkBeside(pregel: PregelTask, keys: KeyRing, node: string): Promise<Mark | undefined> {
+export async function gateRowsBeside(
+  pregel: PregelTask,
+  keys: KeyRing,
+  { node, channel: wanted }: { readonly node: string; readonly channel: string },
+): Promise<GateRows> {
   const parent = pregel.address.configurable.checkpoint_ns;
   const journal = new TaskJournal(pregel, keys, []);
+  const marks: Mark[] = [];
+  const written: unknown[] = [];
   for (const [rowId, channel, value] of (await journal.rows()) ?? []) {
+    if (channel === wanted) written.push(value);
     if (channel !== SPENT) continue;
     const taskId = rowId.split(":")[1] ?? "";
     const namespace = `${parent === "" ? "" : `${parent}|`}${node}:${taskId}`;
     const mark = openedHere(keys, [pregel.threadId, namespace], value);
-    if (mark?.record.request.kind === "gate") return mark;
+    if (mark?.record.request.kind === "gate") marks.push(mark);
   }
-  return undefined;
+  return { marks, written };
 }
 
 /** Sealed for another node of the step, it does not open as this one's. */
@@ -123,13 +147,10 @@ export class TaskJournal {
 
   /** One write for all of them; written again, the first one stays. */
   async keepOutcomes(kept: readonly KeptOutcome[]): Promise<void> {
-    const rowId = digest(
-      "agent-adapter/row/v1",
-      kept.map(({ callId }) => callId),
-    );
+    const callIds = kept.map(({ callId }) => callId);
     await this.#write(
       kept.map((one) => [DONE, this.#sealOutcome(one)]),
-      `${this.#prefix}d:${rowId}`,
+      outcomesRowId(this.#pregel.taskId, callIds),
     );
   }
 

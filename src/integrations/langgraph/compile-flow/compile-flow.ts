@@ -38,6 +38,7 @@ import { markAsking, settleNode, type DurableOptions } from "../node-settings.js
 import { addNamedLikeField } from "../pregel-internals.js";
 import { BEGIN_KEY, compiledNode, inputOwner, type Compiled } from "./compiled-node.js";
 import { FieldChannel } from "./field-channel.js";
+import { FlowApp } from "./flow-app.js";
 import { ProgressChannel, ProgressSeals, PROGRESS_KEY } from "./progress.js";
 
 /** `durable` is `"call"` here unless you say otherwise: every finished call is kept at once. */
@@ -109,12 +110,12 @@ interface Settings {
 function withSettings<Compile extends (...args: never[]) => Settings>(compile: Compile, settings: Settings): Compile {
   const configured = (...args: Parameters<Compile>) => {
     const app = compile(...args);
-    app.config = { ...app.config, ...settings.config };
-    app.streamChannels = settings.streamChannels;
-    return app;
+    const config = { ...app.config, ...settings.config };
+    // As LangGraph's `withConfig` makes an app of an app.
+    return new FlowApp({ ...app, ...settings, config } as never);
   };
-  // The same function but for these settings of what it returns.
-  return configured as Compile;
+  // The same function but for these settings, and the class, of what it returns.
+  return configured as unknown as Compile;
 }
 
 function annotation(channels: Readonly<Record<string, () => BaseChannel>>) {

@@ -1,6 +1,8 @@
 // A flow node as a graph node: the step's gates, then the very visit that the local runner makes, then its writes and its way on.
 //   N1  a join that another join of the step can still reach puts itself off (LangGraph starts all of them at once)
 //   N2  what the flow knows about its past comes from sealed progress only; without it, or with another's, nothing runs
+//   N3  only the first node of a run is ever sent its input, and nothing runs beside it; whatever else is sent to a node comes from
+//       outside and is dropped: the nodes of its step would not know of it
 
 import { Command, Overwrite } from "@langchain/langgraph";
 import { FlowError, FlowLoopExceeded, type Executor } from "../../../index.js";
@@ -22,9 +24,10 @@ import {
 } from "../../../spi.js";
 import { membersOf, nameIn } from "../members.js";
 import type { NodeSettings } from "../node-settings.js";
-import { readState, readTask, scheduledOf, type NodeConfig } from "../pregel-internals.js";
+import { readState, readTask, scheduledOf, sentAs, type NodeConfig } from "../pregel-internals.js";
 import { runInTask, type NodeRun } from "../run-in-task.js";
 import { carriedWrite } from "./field-channel.js";
+import { capOf } from "./flow-app.js";
 import { passStepGates, type StepAt } from "./gates.js";
 import { NO_PROGRESS, PROGRESS_KEY, type FlowProgress, type Home, type ProgressSeals } from "./progress.js";
 import { stepRunOf } from "./step-run.js";
@@ -52,15 +55,20 @@ type GraphNode = (input: unknown, config: StepAt["config"]) => Promise<Command>;
 export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
   const { plan, executor, settings } = compiled;
   return async (input, config) => {
-    const names = stepNames(plan, node, config);
-    // N1
-    if (!names.includes(node.name)) return new Command({ goto: node.name });
+    if (isFromOutside(compiled, node, { input, config })) {
+      partsOf(executor).logger.warn(`what was sent to node "${node.name}" from outside of its flow was dropped`);
+      return new Command({});
+    }
     const step = stepRunOf(config);
     step.start(node.name);
-    const at: StepAt = { plan, node, names, config, step };
-    return step.beside(node.name, () =>
-      runInTask(config, { executor, settings }, (run) => visitInGraph(compiled, at, { input, run })),
-    );
+    return step.beside(node.name, async () => {
+      const names = stepNames(plan, node, config);
+      // N1
+      if (!names.includes(node.name)) return new Command({ goto: node.name });
+      const finished: StepAt["finished"] = (name, written) => hasFinished(compiled, config, { name, written });
+      const at: StepAt = { plan, node, names, config, step, finished };
+      return runInTask(config, { executor, settings }, (run) => visitInGraph(compiled, at, { input, run }));
+    });
   };
 }
 
@@ -69,8 +77,31 @@ function stepNames(plan: FlowPlan, node: PlanNode, config: NodeConfig): readonly
   const scheduled = scheduledOf(config, [...plan.nodes.keys()]);
   const joins = scheduled.filter((name) => plan.nodes.get(name)?.isJoin === true);
   if (node.isJoin && joins.includes(node.name)) return joinsToRun(plan, joins.toSorted());
-  // A node that was sent here has no channel that says so.
-  return [...new Set([...scheduled.filter((name) => !joins.includes(name)), node.name])].toSorted();
+  // The first one of a run is sent its input, and has no channel that says so.
+  return scheduled.length === 0 ? [node.name] : scheduled.filter((name) => !joins.includes(name)).toSorted();
+}
+
+/** N3 */
+function isFromOutside({ plan }: Compiled, node: PlanNode, { input, config }: { input: unknown; config: NodeConfig }) {
+  const sent = sentAs(config);
+  if (sent === undefined) return false;
+  const begins = sent === 0 && node.name === plan.start && Object.hasOwn(membersOf(input), BEGIN_KEY);
+  return !begins || scheduledOf(config, [...plan.nodes.keys()]).length > 0;
+}
+
+/** What a node wrote when it finished says so itself, sealed for the progress of this step. */
+function hasFinished(
+  { seals }: Compiled,
+  config: NodeConfig,
+  { name, written }: { readonly name: string; readonly written: readonly unknown[] },
+): boolean {
+  const { [PROGRESS_KEY]: progress } = readState(config, [PROGRESS_KEY]);
+  // The channel gives progress and nothing else.
+  const after = (progress as FlowProgress | undefined)?.id ?? null;
+  return written.some((value) => {
+    const addition = seals.readAddition(value);
+    return addition?.node === name && addition.after === after;
+  });
 }
 
 interface Entered {
@@ -90,7 +121,8 @@ async function visitInGraph(compiled: Compiled, at: StepAt, { input, run }: Ente
   for (const kept of progress.once) recallOutcome(once, kept);
   const state = await passStepGates(at, known.state, { executor, parts, scope: run.scope });
   const number = (progress.visits[node.name] ?? 0) + 1;
-  const visited = await visitNode({ plan, node, number, state, counts: progress.counts }, executor, run.scope);
+  const visit = { plan, node, number, state, counts: progress.counts };
+  const visited = await at.step.within(capOf(at.config.configurable), () => visitNode(visit, executor, run.scope));
   const calls = [...once.calls].flatMap(([callId, { rawDigest, outcome }]) =>
     outcome === undefined ? [] : [{ callId, rawDigest, outcome }],
   );

@@ -1,21 +1,26 @@
 // Gates in a compiled flow: every node of a step passes all gates of the step before anything else of it runs. Its own gate it asks
 // itself, so that a gate is an ordinary approval of its node; of the others it waits to hear.
 //   G1  gates are passed one by one, in node-name order; a node behind a gate that is not passed stops without having run
+//   G3  a node that has finished in an earlier invocation is not started again: its sealed grant says how its gate was passed, and for
+//       which state
 //   G2  which nodes run in the step is LangGraph's schedule, not state that somebody may have written
 
 import { GraphInterrupt } from "@langchain/langgraph";
-import type { Executor } from "../../../index.js";
+import { FlowError, type Executor } from "../../../index.js";
 import {
+  guardedBy,
   passGate,
   withEdit,
   type ExecutorParts,
   type FlowPlan,
   type FlowState,
+  type Mark,
   type PlanNode,
   type Scope,
 } from "../../../spi.js";
 import { readTask, type NodeConfig } from "../pregel-internals.js";
-import { gateMarkBeside } from "../task-journal.js";
+import { gateRowsBeside } from "../task-journal.js";
+import { PROGRESS_KEY } from "./progress.js";
 import type { GateEnd, StepRun } from "./step-run.js";
 
 export interface StepAt {
@@ -23,8 +28,10 @@ export interface StepAt {
   readonly node: PlanNode;
   /** The nodes of the step, in name order. */
   readonly names: readonly string[];
-  readonly config: NodeConfig & { readonly maxConcurrency?: number | undefined };
+  readonly config: NodeConfig;
   readonly step: StepRun;
+  /** Is one of these values what that node wrote when it finished in this step? */
+  finished(node: string, written: readonly unknown[]): boolean;
 }
 
 /**
@@ -45,7 +52,7 @@ export async function passStepGates(
       passed = await passGate({ plan: at.plan, node: at.node, state: before }, executor, scope);
       at.step.closeGate(name, { status: "passed", edit: editOf(before, passed) });
     } else {
-      const end = await gateBeside(at, parts, name);
+      const end = await gateBeside(at, parts, { name, state: passed });
       // Nothing of this node has run, and nothing is lost: LangGraph runs it again with whoever waits.
       if (end.status === "closed") throw new GraphInterrupt([]);
       passed = withEdit(passed, end.edit);
@@ -60,13 +67,37 @@ function editOf(before: FlowState, after: FlowState): FlowState | undefined {
   return Object.fromEntries(Object.entries(after).filter(([field, value]) => before[field] !== value));
 }
 
-async function gateBeside({ config, names, step }: StepAt, parts: ExecutorParts, name: string): Promise<GateEnd> {
-  if (!step.hasStarted(name)) {
-    const pregel = readTask(config);
-    const mark = pregel.resuming ? await gateMarkBeside(pregel, parts.keys, name) : undefined;
-    if (mark?.decision.approved === true) return { status: "passed", edit: mark.decision.editedArgs };
-    // With a cap on concurrency it may be started only after this node has ended.
-    if (config.maxConcurrency !== undefined && config.maxConcurrency < names.length) return { status: "closed" };
+interface Beside {
+  readonly name: string;
+  /** The state that its gate guards. */
+  readonly state: FlowState;
+}
+
+async function gateBeside(at: StepAt, parts: ExecutorParts, { name, state }: Beside): Promise<GateEnd> {
+  const { plan, config, step } = at;
+  const pregel = readTask(config);
+  if (!step.hasStarted(name) && pregel.resuming) {
+    const { marks, written } = await gateRowsBeside(pregel, parts.keys, { node: name, channel: PROGRESS_KEY });
+    // G3
+    if (at.finished(name, written)) return passedBefore(nodeOf(plan, name), { plan, state, marks });
   }
   return step.gateOf(name);
+}
+
+function passedBefore(
+  node: PlanNode,
+  { plan, state, marks }: { readonly plan: FlowPlan; readonly state: FlowState; readonly marks: readonly Mark[] },
+): GateEnd {
+  const guards = guardedBy(plan, node, state);
+  for (const { record, decision } of marks)
+    if (record.rawDigest === guards && decision.approved) return { status: "passed", edit: decision.editedArgs };
+  throw new FlowError(
+    `node "${node.name}" has run, and nothing says that its gate was passed with this state; nothing more was run`,
+  );
+}
+
+function nodeOf({ nodes }: FlowPlan, name: string): PlanNode {
+  const node = nodes.get(name);
+  if (node === undefined) throw new Error(`internal: no node ${name}`);
+  return node;
 }

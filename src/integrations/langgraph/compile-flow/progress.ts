@@ -88,6 +88,12 @@ export class ProgressSeals {
     return made ?? this.#parsedAddition(sealed);
   }
 
+  /** The same, for somebody other than the channel. */
+  readAddition(sealed: unknown): Addition | undefined {
+    if (typeof sealed !== "string") return undefined;
+    return this.#made.get(sealed) ?? this.#parsedAddition(sealed);
+  }
+
   sealProgress(progress: FlowProgress): string {
     const { visits, counts, once } = progress;
     return this.#seal("progress", {
@@ -208,7 +214,8 @@ function added(current: FlowProgress | undefined, additions: readonly Addition[]
     thread: base.thread,
     namespace: base.namespace,
     id: digest("agent-adapter/row/v1", [
-      current?.id ?? null,
+      // Of another thread no addition is for this progress, however alike the two runs are.
+      [base.thread, base.namespace, current?.id ?? null],
       additions.map(({ node, counts }) => [node, { ...counts }]),
     ]),
     steps: base.steps + 1,

@@ -38,6 +38,8 @@ export class StepRun {
   readonly #started = new Set<string>();
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #failures = new Map<string, unknown>();
+  readonly #queue: (() => void)[] = [];
+  #busy = 0;
 
   /** Called before anything of a node is awaited, so that the others know of it. */
   start(node: string): void {
@@ -76,6 +78,18 @@ export class StepRun {
       this.#failures.set(node, error);
       await Promise.all(this.#running.values());
       throw this.#failure() ?? error;
+    }
+  }
+
+  /** Run a visit when fewer than that many run. */
+  async within<T>(cap: number, visit: () => Promise<T>): Promise<T> {
+    while (this.#busy >= cap) await new Promise<void>((free) => this.#queue.push(free));
+    this.#busy += 1;
+    try {
+      return await visit();
+    } finally {
+      this.#busy -= 1;
+      this.#queue.shift()?.();
     }
   }
 
