@@ -31,3 +31,21 @@ export function durationOption(owner: string, option: string, value: unknown): n
 function isPositive(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
+
+/** @throws ToolUsageError when what must be an object of options is none */
+export function refuseNoObject(owner: string, options: unknown): void {
+  if (typeof options === "object" && options !== null) return;
+  throw new ToolUsageError(`${owner}: options must be an object`);
+}
+
+/** @throws ToolUsageError naming the option when it is there and no function */
+export function refuseNoFunction(owner: string, option: string, value: unknown): void {
+  if (value === undefined || typeof value === "function") return;
+  throw new ToolUsageError(`${owner}: ${option} must be a function`);
+}
+
+/** @throws ToolUsageError when it is there and no AbortSignal */
+export function refuseNoSignal(owner: string, value: unknown): void {
+  if (value === undefined || value instanceof AbortSignal) return;
+  throw new ToolUsageError(`${owner}: signal must be an AbortSignal`);
+}

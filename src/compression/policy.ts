@@ -2,7 +2,7 @@
 // applies them.
 
 import { ToolUsageError } from "../errors.js";
-import { countOption, refuseUnknown } from "../options.js";
+import { countOption, refuseNoFunction, refuseNoObject, refuseUnknown } from "../options.js";
 import { estimateTokens, type NeutralMessage } from "./message.js";
 import type { ToolResultRule } from "./shorten.js";
 import { Summaries, type Summarize } from "./summaries.js";
@@ -60,6 +60,7 @@ export class CompressionPolicy {
 
   /** @throws ToolUsageError naming the option that does not exist or has a value that cannot be meant */
   constructor(options: CompressionOptions) {
+    refuseNoObject(OWNER, options);
     const { maxTokens, maxMessages, countTokens, toolResults, summarize, ...more } = options;
     const { keepLast = 1, keepSystem = true, ...rest } = more;
     refuseUnknown(OWNER, rest);
@@ -67,15 +68,16 @@ export class CompressionPolicy {
       throw new ToolUsageError(`${OWNER}: give maxTokens, maxMessages or toolResults, or nothing is ever shortened`);
     }
     if (typeof keepSystem !== "boolean") throw new ToolUsageError(`${OWNER}: keepSystem must be true or false`);
+    refuseNoFunction(OWNER, "countTokens", countTokens);
+    refuseNoFunction(OWNER, "summarize", summarize);
     this.settings = {
       maxTokens: limitOption("maxTokens", maxTokens),
       maxMessages: limitOption("maxMessages", maxMessages),
-      countTokens: checkedCount(functionOption("countTokens", countTokens) ?? estimateTokens),
+      countTokens: checkedCount(countTokens ?? estimateTokens),
       keepLast: fromZero("keepLast", keepLast),
       keepSystem,
       toolResults: resultRule(toolResults),
-      summaries:
-        summarize === undefined ? undefined : new Summaries(functionOption("summarize", summarize) ?? summarize),
+      summaries: summarize === undefined ? undefined : new Summaries(summarize),
     };
   }
 }
@@ -86,11 +88,6 @@ function limitOption(name: string, value: number | undefined): number {
   return value === undefined ? Number.POSITIVE_INFINITY : countOption(OWNER, name, value);
 }
 
-function functionOption<T>(name: string, value: T | undefined): T | undefined {
-  if (value === undefined || typeof value === "function") return value;
-  throw new ToolUsageError(`${OWNER}: ${name} must be a function`);
-}
-
 function fromZero(name: string, value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   throw new ToolUsageError(`${OWNER}: ${name} must be a whole number from 0`);
@@ -98,6 +95,7 @@ function fromZero(name: string, value: unknown): number {
 
 function resultRule(options: ToolResultOptions | undefined): ToolResultRule | undefined {
   if (options === undefined) return undefined;
+  refuseNoObject(`${OWNER}, toolResults`, options);
   const { maxChars, keepLast = 1, ...rest } = options;
   refuseUnknown(`${OWNER}: toolResults`, rest);
   return { maxChars: fromZero("toolResults.maxChars", maxChars), keepLast: fromZero("toolResults.keepLast", keepLast) };

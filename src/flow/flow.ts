@@ -14,6 +14,7 @@ import {
 } from "./definition.js";
 import type { RuleMaker, WritesByKind } from "./merge.js";
 import type { CallNode, FlowFunction, ItemOf, JoinNode, MapNode } from "./nodes.js";
+import { refuseNoObject, refuseUnknown } from "../options.js";
 import { mermaidOf } from "./mermaid.js";
 import { planOf } from "./plan.js";
 import type { StandardSchemaV1 } from "../tools/spec.js";
@@ -91,7 +92,10 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
   readonly name: string;
 
   constructor(name: string, options: FlowOptions<Schema, RulesFor<Schema, Rules>>) {
-    const { state, merge = {} } = options;
+    refuseNoObject("new Flow", options);
+    const { state, merge = {}, ...rest } = options;
+    refuseUnknown("new Flow", rest);
+    refuseNoObject("new Flow, state", state);
     this.name = name;
     keepDefinition(this, { name, state, merge, nodes: [], edges: [], routes: [], starts: [], ends: [] });
   }
@@ -154,7 +158,8 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
   ): Flow<Schema, Rules, Names> {
     const definition = definitionOf(this);
     // The schema and the rules that this flow was made with, kept without their types.
-    const options = definition as unknown as FlowOptions<Schema, RulesFor<Schema, Rules>>;
+    const { state, merge } = definition;
+    const options = { state, merge } as unknown as FlowOptions<Schema, RulesFor<Schema, Rules>>;
     const flow = new Flow<Schema, Rules, Names>(this.name, options);
     keepDefinition(flow, { ...definition, ...change(definition) });
     return flow;

@@ -11,6 +11,7 @@ export {
   type FlowCallOptions,
   type FlowContext,
   type FlowFunction,
+  type FlowRun,
   type JoinNode,
   type MapNode,
 } from "./nodes.js";

@@ -1,5 +1,8 @@
 // What a node of a flow can do: a function of yours, a tool call, a call per item, or a join. Data only; visit.ts runs it.
 
+import { ToolUsageError } from "../errors.js";
+import { refuseNoFunction, refuseNoObject, refuseUnknown } from "../options.js";
+import { isToolSpec } from "../tools/define-tool.js";
 import type { Logger } from "../tools/logger.js";
 import type { AnyToolSpec, ToolSpec } from "../tools/spec.js";
 
@@ -25,8 +28,13 @@ export interface FlowContext {
    * Run a registered tool as a call of this visit. When the visit is run again (after a pause, a failure, a retry) what finished
    * is not: give a call a `callId` when its position among the calls of its tool with its arguments may change.
    */
-  run<In, Out>(tool: ToolSpec<In, Out>, args: NoInfer<In>, options?: FlowCallOptions): Promise<Out>;
-  run(tool: string, args: unknown, options?: FlowCallOptions): Promise<unknown>;
+  readonly run: FlowRun;
+}
+
+/** Typed by a tool that is given as a spec; by name the result is `unknown`. */
+export interface FlowRun {
+  <In, Out>(tool: ToolSpec<In, Out>, args: NoInfer<In>, options?: FlowCallOptions): Promise<Out>;
+  (tool: string, args: unknown, options?: FlowCallOptions): Promise<unknown>;
 }
 
 export interface FlowCallOptions {
@@ -95,10 +103,12 @@ export function call<State, Writes = AnyWrites, In = unknown, Out = never>(
     { [Field in keyof Writes]-?: [Out] extends [Writes[Field]] ? Field : never }[keyof Writes]
   >,
 ): CallNode<State, Writes> {
-  const { args, into } = options;
+  refuseNoObject("call()", options);
+  const { args, into, ...rest } = options;
+  refuseUnknown("call()", rest);
   return Object.freeze({
     kind: "call",
-    ...named(tool),
+    ...named("call()", tool),
     // Anything that can be called is a function of the state: arguments are JSON, which no function is.
     args: typeof args === "function" ? (args as (state: State) => unknown) : () => args,
     into: String(into),
@@ -138,13 +148,16 @@ export function map<
     { [Field in keyof Writes]-?: [Out] extends [Writes[Field]] ? Field : never }[keyof Writes]
   > & { readonly tool: string | ToolSpec<In, Out> },
 ): MapNode<State, Writes> {
-  const { tool, args = (item: unknown) => item, into, concurrency } = options;
+  refuseNoObject("map()", options);
+  const { tool, args = (item: unknown) => item, into, concurrency, ...rest } = options;
+  refuseUnknown("map()", rest);
+  refuseNoFunction("map()", "args", args);
   return Object.freeze({
     kind: "map",
     // A field without a value is not there.
     over: (state: State): unknown => (Object.hasOwn(Object(state), over) ? state[over] : undefined),
     overName: String(over),
-    ...named(tool),
+    ...named("map()", tool),
     args,
     into: String(into),
     concurrency,
@@ -160,6 +173,11 @@ export function join<State, Writes>(run?: FlowFunction<State, NoInfer<Writes>>):
   return Object.freeze({ kind: "join", run });
 }
 
-function named(tool: string | AnyToolSpec): { readonly tool: string; readonly spec: AnyToolSpec | undefined } {
-  return typeof tool === "string" ? { tool, spec: undefined } : { tool: tool.name, spec: tool };
+function named(
+  owner: string,
+  tool: string | AnyToolSpec,
+): { readonly tool: string; readonly spec: AnyToolSpec | undefined } {
+  if (typeof tool === "string") return { tool, spec: undefined };
+  if (isToolSpec(tool)) return { tool: tool.name, spec: tool };
+  throw new ToolUsageError(`${owner}: the tool must be one that defineTool() or registry.tool() made, or a name`);
 }

@@ -13,6 +13,7 @@ import { isAgentAdapterError, ToolTimeout, ToolUsageError } from "../errors.js";
 import { isControlFlow, isHostSignal } from "../executor/control-flow.js";
 import { partsOf, type Executor } from "../executor/executor.js";
 import { hiddenFailure } from "../executor/run-many.js";
+import { GATE_CALL } from "../executor/run-gate.js";
 import { enterScope, type Scope } from "../executor/scope.js";
 import type { TaskRun } from "../journal/task-run.js";
 import type { AnyToolSpec } from "../tools/spec.js";
@@ -205,6 +206,10 @@ function contextOf({ node, number }: Visit, executor: Executor, { scope, attempt
     // A visit that was left behind does nothing more.
     source?.throwIfAborted();
     const name = typeof tool === "string" ? tool : registered(executor, tool.name, tool);
+    if (callId === GATE_CALL && node.pause !== undefined)
+      throw new ToolUsageError(
+        `node "${node.name}": its gate has the call id "${GATE_CALL}"; give the call another one`,
+      );
     return enterScope(scope, () => executor.run(name, args, callId === undefined ? {} : { callId }));
   };
   return {

@@ -1,7 +1,7 @@
 // What a finished call came to, as JSON, and what a replay of it gives. Owns the one form used in process, in sealed
 // rows and (later) in checkpoints.
 
-import { exactJson, NotJson } from "../crypto/canonical-json.js";
+import { exactJson, NotJson, type JsonObject } from "../crypto/canonical-json.js";
 import {
   ApprovalAlreadyDecided,
   ApprovalDenied,
@@ -125,4 +125,18 @@ export function outcomeFromJson(value: unknown): Outcome | undefined {
   if (status === "failed") return { status, kind };
   if (status !== "error" || typeof message !== "string") return undefined;
   return { status, kind, message };
+}
+
+/** A finished call as plain data. */
+export function keptToJson({ callId, rawDigest, outcome }: KeptOutcome): JsonObject {
+  return { callId, rawDigest, outcome: outcomeToJson(outcome) };
+}
+
+/** `undefined` when it is not of a form this version knows. */
+export function keptFromJson(value: unknown): KeptOutcome | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { callId, rawDigest, outcome: json }: Readonly<Record<string, unknown>> = { ...value };
+  const outcome = outcomeFromJson(json);
+  if (typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) return undefined;
+  return { callId, rawDigest, outcome };
 }

@@ -3,7 +3,7 @@
 import { askFromJson, askToJson, type AskRecord } from "../approvals/ask.js";
 import { markFromJson, markToJson, type Mark } from "../approvals/mark.js";
 import type { JsonValue } from "../crypto/canonical-json.js";
-import { outcomeFromJson, outcomeToJson, type KeptOutcome } from "./outcome.js";
+import { keptFromJson, keptToJson, type KeptOutcome } from "./outcome.js";
 import type { TaskEntry } from "./process-state.js";
 import { recallMark, recallOutcome } from "./recall.js";
 
@@ -19,7 +19,7 @@ export interface Snapshot {
 /** Everything of the entry that another process needs. */
 export function snapshotOf(entry: TaskEntry): JsonValue {
   const calls = [...entry.calls].flatMap(([callId, { rawDigest, outcome }]) =>
-    outcome === undefined ? [] : [{ callId, rawDigest, outcome: outcomeToJson(outcome) }],
+    outcome === undefined ? [] : [keptToJson({ callId, rawDigest, outcome })],
   );
   return {
     asks: entry.asks.list().map(askToJson),
@@ -46,12 +46,4 @@ export function restore(entry: TaskEntry, { asks, marks, calls, needsHuman }: Sn
   for (const mark of marks) recallMark(entry, mark);
   for (const call of calls) recallOutcome(entry, call);
   for (const callId of needsHuman) entry.needsHuman.add(callId);
-}
-
-function keptFromJson(value: unknown): KeptOutcome | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { callId, rawDigest, outcome: json }: Readonly<Record<string, unknown>> = { ...value };
-  const outcome = outcomeFromJson(json);
-  if (typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) return undefined;
-  return { callId, rawDigest, outcome };
 }

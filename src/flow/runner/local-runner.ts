@@ -6,6 +6,7 @@ import { FlowError, FlowLoopExceeded, ToolUsageError } from "../../errors.js";
 import { runEntry } from "../../executor/run-entry.js";
 import { GATE_CALL } from "../../executor/run-gate.js";
 import type { TaskEntry } from "../../journal/process-state.js";
+import { refuseNoObject } from "../../options.js";
 import { restore } from "../../journal/snapshot.js";
 import { openCheckpoint, sealCheckpoint } from "../checkpoint/sealed-checkpoint.js";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
@@ -33,7 +34,9 @@ export async function runFlow<Schema extends StateSchema, Rules, Nodes extends s
   input: InputOf<Schema>,
   options: RunFlowOptions<StateOf<Schema>>,
 ): Promise<FlowResult<StateOf<Schema>>> {
+  refuseNoObject("runFlow", options);
   const { principal, runId, ...rest } = options;
+  if (runId === "") throw new ToolUsageError("runFlow: runId must not be empty");
   const settled = settle("runFlow", definitionOf(flow), rest);
   const names = { ...(runId === undefined ? {} : { runId }), ...(principal === undefined ? {} : { principal }) };
   const state = await parseInput(settled.plan.fields, input);
@@ -57,6 +60,7 @@ export async function resumeFlow<Schema extends StateSchema, Rules, Nodes extend
   answers: Answers | null,
   options: ResumeFlowOptions<StateOf<Schema>>,
 ): Promise<FlowResult<StateOf<Schema>>> {
+  refuseNoObject("resumeFlow", options);
   const { runId, ...rest } = options;
   const settled = settle("resumeFlow", definitionOf(flow), rest);
   const opened = openCheckpoint(settled.ring, settled.plan, checkpoint);
@@ -139,6 +143,8 @@ async function nextAfter(run: OpenRun, step: Step, state: Progress["state"]): Pr
     throw withCheckpoint(error, seal(run, step), run.context.runId);
   }
   run.held.release();
+  // They were for requests of the step that is over.
+  run.answers.clear();
   const next = { from, names: nextStep(run.plan, from), finished: new Map<string, never>() };
   try {
     await run.onStep?.({

@@ -5,7 +5,7 @@ import { SignedApproval } from "../../approvals/signed-approval.js";
 import { KeyRing, type Secrets } from "../../crypto/keys.js";
 import { partsOf, type Executor } from "../../executor/executor.js";
 import { runEntry } from "../../executor/run-entry.js";
-import { countOption, refuseUnknown } from "../../options.js";
+import { countOption, refuseNoFunction, refuseNoSignal, refuseUnknown } from "../../options.js";
 import type { FlowDefinition } from "../definition.js";
 import { planOf, type FlowPlan } from "../plan.js";
 import { checkTools } from "../visit.js";
@@ -63,6 +63,8 @@ export function settle(
 ): Settled {
   const { executor, checkpointKey, maxSteps = MAX_STEPS, signal, metadata, onStep, ...rest } = options;
   refuseUnknown(verb, rest);
+  refuseNoSignal(verb, signal);
+  refuseNoFunction(verb, "onStep", onStep);
   const { keys } = partsOf(executor);
   const plan = planOf(definition);
   checkTools(plan, executor);

@@ -3,7 +3,6 @@
 import { deliveryOf, matchAnswers, type Answers, type OneAnswer } from "../../approvals/answering.js";
 import type { Answer } from "../../approvals/answer.js";
 import type { AskRecord } from "../../approvals/ask.js";
-import { isClaimed } from "../../approvals/claims.js";
 import { fieldsOf, isApprovalDecision } from "../../approvals/decision.js";
 import { APPROVAL_TYPE, toReviewRequest } from "../../approvals/review-request.js";
 import { privateTaskEntry } from "../../journal/process-state.js";
@@ -37,7 +36,7 @@ export async function takeAnswers(run: OpenRun, opened: Checkpoint, given: Answe
       node,
       ask,
       binding: ask.binding,
-      used: entry.marks.has(ask.binding) || isClaimed(ask.binding),
+      used: entry.marks.has(ask.binding),
     }));
   });
   const matched = matchAnswers("resumeFlow", run.port, { given, waiting });

@@ -27,8 +27,11 @@ export interface Answering extends NodeRunner {
 
 /** @throws ToolUsageError naming the function and the option */
 export function settleAnswering(name: string, registry: Registry, options: AnswerOptions): Answering {
+  // A program without types may have forgotten it.
+  if (!("list" in Object(registry))) throw new ToolUsageError(`${name}: registry must be a Registry`);
   const { executor = graphExecutor(registry), announceEdits = true, maxResultChars = Infinity, ...durable } = options;
   if (!(maxResultChars > 0)) throw new ToolUsageError(`${name}: maxResultChars must be a number above 0`);
+  if (typeof announceEdits !== "boolean") throw new ToolUsageError(`${name}: announceEdits must be true or false`);
   const strayed = registry.list().find((spec) => executor.registry.get(spec.name) !== spec);
   if (strayed !== undefined)
     throw new ToolUsageError(`${name}: ${strayed.name} is not registered in the executor's registry`);

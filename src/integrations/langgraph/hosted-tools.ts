@@ -59,7 +59,7 @@ export function hostedTools(registry: Registry, options: HostedToolsOptions = {}
     tools: registry.list().map((spec) => graphTool(spec, answering.executor)),
     async answer(call) {
       try {
-        const config = nodeConfig();
+        const config = nodeConfig(host);
         return await askingAgain(config, () =>
           runInTask(config, answering, async (node) => {
             const [message] = await answerCalls([singleCall(call, node.namespace)], node, answering);
@@ -75,9 +75,9 @@ export function hostedTools(registry: Registry, options: HostedToolsOptions = {}
 }
 
 /** The config of the node that runs now. */
-function nodeConfig(): NodeConfig {
+function nodeConfig(host: string): NodeConfig {
   // Every part of it is checked where it is read.
   const config: NodeConfig = membersOf(currentConfig());
   if (isInTask(config)) return config;
-  throw new ToolUsageError("hostedTools: a call is answered inside a LangGraph node only");
+  throw new ToolUsageError(`${host}: a call is answered inside a LangGraph node only`);
 }

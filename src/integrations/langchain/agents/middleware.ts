@@ -45,8 +45,8 @@ const NEVER_RUN = "extract-";
  */
 export function agentAdapterMiddleware(options: AgentAdapterOptions) {
   const { registry, unmanaged = [], ...given } = options;
-  const outside = namesOutside(registry, unmanaged);
   const hosted = hostedTools(registry, given, "agentAdapterMiddleware");
+  const outside = namesOutside(registry, unmanaged);
   const ours: ReadonlySet<unknown> = new Set(hosted.tools);
   return createMiddleware({
     name: "AgentAdapter",
@@ -73,6 +73,7 @@ function isClientTool(tool: object): tool is { readonly name: string } {
 }
 
 function namesOutside(registry: Registry, unmanaged: readonly string[]): ReadonlySet<string> {
+  if (!Array.isArray(unmanaged)) throw new ToolUsageError("agentAdapterMiddleware: unmanaged must be a list of names");
   const gone = unmanaged.find((name) => registry.has(name));
   if (gone !== undefined) {
     throw new ToolUsageError(

@@ -1,12 +1,7 @@
 // A compiled flow on its thread, and whoever answers. `elsewhere` builds everything anew on the same checkpointer, keys, ledger and
 // claims, in a process that remembers nothing; `ran` is what had an effect, wherever it ran.
-import {
-  Command,
-  INTERRUPT,
-  MemorySaver,
-  type BaseCheckpointSaver,
-  type CompiledStateGraph,
-} from "@langchain/langgraph";
+import type { INTERRUPT } from "@langchain/langgraph";
+import { Command, MemorySaver, type BaseCheckpointSaver, type CompiledStateGraph } from "@langchain/langgraph";
 import { z } from "zod";
 import {
   approve,
