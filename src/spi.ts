@@ -6,11 +6,11 @@ export type { ExecutorParts } from "./executor/parts.js";
 export { defaultExecutor } from "./executor/default-executor.js";
 export { currentScope, enterScope, type Scope } from "./executor/scope.js";
 export { hiddenFailure, runBatch, type CallOutcome } from "./executor/run-many.js";
-export { isControlFlow, isHostSignal } from "./executor/control-flow.js";
+export { isHostSignal } from "./executor/control-flow.js";
 
 // ---- task runs and what is remembered of them
 export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
-export { holding, processState, taskEntry, type TaskEntry } from "./journal/process-state.js";
+export { holding, taskEntry, type TaskEntry } from "./journal/process-state.js";
 export { recallMark, recallOutcome } from "./journal/recall.js";
 export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "./journal/outcome.js";
 
@@ -21,7 +21,6 @@ export { isClaimed } from "./approvals/claims.js";
 export { openMark, sealMark, type Mark } from "./approvals/mark.js";
 export { follow } from "./approvals/transitions.js";
 export {
-  isAnswerable,
   type AnswerablePort,
   type ApprovalPort,
   type Delivery,
@@ -29,25 +28,16 @@ export {
   type Shown,
   type Verdict,
 } from "./approvals/port.js";
-export { ANSWER_TTL_MS, parseAnswer, signAnswer, type OneAnswer } from "./approvals/answer.js";
-export {
-  decidedByOf,
-  decisionGiven,
-  refuseBoth,
-  refusedAnswer,
-  Signers,
-  signersOf,
-  type GivenDecision,
-  type SignerOptions,
-} from "./approvals/signers.js";
+export { parseAnswer, type OneAnswer } from "./approvals/answer.js";
+export { decidedByOf, Signers, signersOf, type GivenDecision, type SignerOptions } from "./approvals/signers.js";
 export { SignedApproval, type SignedApprovalOptions } from "./approvals/signed-approval.js";
-export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
+export { fieldsOf, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";
 
 // ---- flows: what a compiler is written against
 export { definitionOf } from "./flow/definition.js";
-export { gateSpec, guardedBy, passGate } from "./flow/gate.js";
+export { guardedBy, passGate } from "./flow/gate.js";
 export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
 export { joinsToRun } from "./flow/runner/progress.js";
 export { isDenial } from "./flow/runner/step.js";
@@ -82,7 +72,7 @@ export type { ResultCache } from "./cache/cache.js";
 export { FINAL_STATUSES } from "./ledger/ledger.js";
 
 // ---- options
-export { countOption, durationOption, refuseMissing, refuseUnknown } from "./options.js";
+export { countOption, refuseUnknown } from "./options.js";
 export { checkConcurrency } from "./async/limit.js";
 
 // ---- bytes
@@ -93,7 +83,6 @@ export {
   isWellFormed,
   jsonCopy,
   sameJson,
-  DEFAULT_JSON_LIMITS,
   type JsonValue,
 } from "./crypto/canonical-json.js";
 export { digest } from "./crypto/digest.js";
