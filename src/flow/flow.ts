@@ -157,8 +157,8 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
     change: (definition: FlowDefinition) => Partial<FlowDefinition>,
   ): Flow<Schema, Rules, Names> {
     const definition = definitionOf(this);
-    // The schema and the rules that this flow was made with, kept without their types.
     const { state, merge } = definition;
+    // The schema and the rules that this flow was made with, kept without their types.
     const options = { state, merge } as unknown as FlowOptions<Schema, RulesFor<Schema, Rules>>;
     const flow = new Flow<Schema, Rules, Names>(this.name, options);
     keepDefinition(flow, { ...definition, ...change(definition) });
