@@ -230,7 +230,7 @@ describe("C1: LangGraph's own modes", () => {
 
   test("what a node writes to the stream arrives, and a snapshot shows the fields only", async () => {
     const { getWriter } = await import("@langchain/langgraph");
-    const app = appOf(graph([["a", "b"]], { b: () => void getWriter()?.({ half: "way" }) }));
+    const app = appOf(graph([["a", "b"]], { b: () => getWriter()?.({ half: "way" }) }));
     const chunks: unknown[] = [];
     for await (const chunk of await app.stream({} as never, { ...config(), streamMode: "custom" })) chunks.push(chunk);
     expect(chunks).toEqual([{ half: "way" }]);

@@ -262,14 +262,14 @@ export async function observed(
 }
 
 /** What was observed, as far as the rules say what it must be. */
-export function told({ finished, ...observed }: Observed, outcome: Outcome) {
+export function told({ finished, ...seen }: Observed, outcome: Outcome) {
   // What else of the last step had run when the run ended otherwise, no rule says.
   const isWhole = outcome.status === "done" || outcome.status === "conflict";
   return {
-    ...observed,
+    ...seen,
     // A run that threw before its first step ended has shown no state.
-    state: observed.state ?? outcome.state,
-    ledger: isWhole ? observed.ledger : outcome.ledger,
+    state: seen.state ?? outcome.state,
+    ledger: isWhole ? seen.ledger : outcome.ledger,
     runTwice: finished.filter((times) => times !== 1).length,
   };
 }

@@ -60,7 +60,7 @@ export class FlowGraph<State, Input> extends StateGraph<unknown, State, Input, s
     const progress = { [PROGRESS_KEY]: () => new ProgressChannel(compiled.seals) };
     // Reserved keys are in neither input nor output. The builder's types know the fields; LangGraph's need not.
     const shown = annotation(fields);
-    super({ stateSchema: annotation({ ...fields, ...progress }), input: shown, output: shown } as never);
+    super({ stateSchema: annotation({ ...fields, ...progress }), input: shown, output: shown } as never); // see above
     COMPILED.set(this, compiled);
     for (const node of compiled.plan.nodes.values()) this.#add(compiled, node.name, shown);
     const recursionLimit = (compiled.maxSteps + SPARE_STEPS) * (1 + joinsOf(compiled.plan));
