@@ -40,6 +40,7 @@ export { definitionOf } from "./flow/definition.js";
 export { guardedBy, passGate } from "./flow/gate.js";
 export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
 export { joinsToRun } from "./flow/runner/progress.js";
+export { asCarrier } from "./flow/runner/result.js";
 export { isDenial } from "./flow/runner/step.js";
 export { fieldValue, mergeField, parseInput, withEdit, type Field, type FlowState, type Writes } from "./flow/state.js";
 export { checkTools, visitNode, type Visited } from "./flow/visit.js";

@@ -23,6 +23,8 @@ export interface TaskHost {
   mark(mark: Mark): Promise<void>;
   /** Keep what a call came to. `claimed`: it used an answer, so this must outlive the process if anything does. */
   keepOutcome(kept: KeptOutcome, claimed: boolean): Promise<void> | void;
+  /** Keep the first result of a tool that runs once per run, for every task run of this run; its `callId` is the tool's. */
+  keepFirst(kept: KeptOutcome): Promise<void> | void;
   /** Show the ask to a human and stop this attempt; always rejects. One pause per attempt: later asks get the same one. */
   pause(ask: AskRecord): Promise<never>;
 }
@@ -36,6 +38,7 @@ export const plainHost: TaskHost = {
   answerTo: () => undefined,
   mark: () => Promise.resolve(),
   keepOutcome: () => undefined,
+  keepFirst: () => undefined,
   pause: () => Promise.reject(new Error("a plain program cannot pause")),
 };
 

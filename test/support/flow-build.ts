@@ -27,7 +27,7 @@ import type { FlowResult, StateSchema, StepReport } from "../../src/flow/index.j
 import { defineTool } from "../../src/tools/define-tool.js";
 import { forgetProcess } from "./process.js";
 import { chosenBy, joined, noteOf, resultOf, says, TOOL_COSTS, TOOL_FAILURES, written } from "./flow-model.js";
-import type { Counted, SketchState } from "./flow-model.js";
+import type { Counted, Outcome, SketchState } from "./flow-model.js";
 import type { FlowSketch, NodeSketch, ToolName } from "./flow-sketch.js";
 
 /** What failed on purpose: a run that ends with it can go on. */
@@ -217,7 +217,7 @@ export interface Observed {
   readonly finished: readonly number[];
 }
 
-const SECRET = "a secret of at least 32 bytes, for tests";
+export const SECRET = "a secret of at least 32 bytes, for tests";
 
 type Ended = Pick<Observed, "status" | "state"> & Partial<Pick<Observed, "steps" | "visits">>;
 
@@ -242,20 +242,36 @@ export class Rig {
   }
 
   /** `steps` and `visits` of a run that threw are what its last report said. */
-  async observe(end: Ended): Promise<Observed> {
+  observe(end: Ended): Promise<Observed> {
     const { steps = this.last?.step ?? 0, visits = this.last?.visits ?? {} } = end;
-    const entries = await this.ledger.entries();
-    return {
-      status: end.status,
-      state: end.state,
-      steps,
-      visits,
-      ledger: entries
-        .map(({ tool, status, attempts, cost }) => [tool, status, attempts, cost] as const)
-        .toSorted(byText),
-      finished: [...this.world.finished.values()],
-    };
+    return observed(this, { status: end.status, state: end.state, steps, visits });
   }
+}
+
+/** How a run ended, with what the world and the ledger saw of it. */
+export async function observed(
+  { ledger, world }: { readonly ledger: MemoryLedger; readonly world: World },
+  end: Pick<Observed, "status" | "state" | "steps" | "visits">,
+): Promise<Observed> {
+  const entries = await ledger.entries();
+  return {
+    ...end,
+    ledger: entries.map(({ tool, status, attempts, cost }) => [tool, status, attempts, cost] as const).toSorted(byText),
+    finished: [...world.finished.values()],
+  };
+}
+
+/** What was observed, as far as the rules say what it must be. */
+export function told({ finished, ...seen }: Observed, outcome: Outcome) {
+  // What else of the last step had run when the run ended otherwise, no rule says.
+  const isWhole = outcome.status === "done" || outcome.status === "conflict";
+  return {
+    ...seen,
+    // A run that threw before its first step ended has shown no state.
+    state: seen.state ?? outcome.state,
+    ledger: isWhole ? seen.ledger : outcome.ledger,
+    runTwice: finished.filter((times) => times !== 1).length,
+  };
 }
 
 /** A port that decides at once; failures go on from their checkpoint. */
@@ -305,7 +321,7 @@ interface Driver {
 
 type Pending = Extract<FlowResult<unknown>, { status: "paused" }>["pendings"][number];
 
-const STOPPED = new Error("stopped after a step");
+export const STOPPED = new Error("stopped after a step");
 const MOST_TURNS = 1000;
 
 async function drive(rig: Rig, driver: Driver): Promise<Observed> {
@@ -336,7 +352,7 @@ async function drive(rig: Rig, driver: Driver): Promise<Observed> {
 }
 
 /** How a run ended that threw; `undefined`: it can go on. */
-function endOf(error: unknown): "loop" | "conflict" | undefined {
+export function endOf(error: unknown): "loop" | "conflict" | undefined {
   if (isAgentAdapterError(error, "FlowLoopExceeded")) return "loop";
   if (isAgentAdapterError(error, "FlowError") && error.message.includes("no merge rule")) return "conflict";
   if (error === STOPPED || isBoom(error)) return undefined;

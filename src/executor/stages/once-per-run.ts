@@ -51,7 +51,10 @@ async function runFirst(attempt: Attempt, run: TaskEntry, next: () => Promise<un
   const outcome = result.ok ? outcomeOf(result, false) : undefined;
   if (outcome !== undefined) keepOutcome(run, call, outcome);
   call.running = undefined;
-  if (outcome !== undefined) await carry(attempt, call);
+  if (outcome !== undefined) {
+    await attempt.task.host.keepFirst({ callId: slotOf(attempt), rawDigest: call.rawDigest, outcome });
+    await carry(attempt, call);
+  }
   return result;
 }
 

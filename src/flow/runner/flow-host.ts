@@ -66,6 +66,10 @@ export class FlowHost implements TaskHost {
     // In the entry, and so in the checkpoint.
   }
 
+  keepFirst(): void {
+    // In the entry of the run, and so in the checkpoint.
+  }
+
   pause(ask: AskRecord): Promise<never> {
     this.#pause ??= this.#raise(ask);
     return this.#pause;

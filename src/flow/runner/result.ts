@@ -68,8 +68,13 @@ export function withCheckpoint(error: unknown, checkpoint: string, runId = ""): 
     CARRIED_FOR.set(error, runId);
     return error;
   }
-  const message = "a node threw something that cannot carry a checkpoint; it is the cause";
-  return withCheckpoint(new FlowError(message, { cause: error }), checkpoint, runId);
+  return withCheckpoint(asCarrier(error), checkpoint, runId);
+}
+
+/** What a node threw, or where that cannot be written to (a text, a frozen error) an error with it as its cause. */
+export function asCarrier(error: unknown): object {
+  if (typeof error === "object" && error !== null && Object.isExtensible(error)) return error;
+  return new FlowError("a node threw something that cannot carry a checkpoint; it is the cause", { cause: error });
 }
 
 /**

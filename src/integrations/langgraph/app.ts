@@ -22,6 +22,7 @@ export interface AppTask {
 export interface AppSnapshot {
   readonly config: AppConfig;
   readonly tasks: readonly AppTask[];
+  readonly values: unknown;
 }
 
 /** Any compiled graph: of yours, a parent of it, a prebuilt agent. */
@@ -39,6 +40,30 @@ export function saverOf(app: GraphApp<unknown>, verb: string): BaseCheckpointSav
   throw new ToolUsageError(
     `${verb}: the app was compiled without a checkpointer, so nothing of it can wait or be resumed`,
   );
+}
+
+/**
+ * Where a thread stands, as it was saved: of the step that waits nothing is merged yet. Without a checkpoint id LangGraph merges what
+ * the finished nodes of that step wrote, which nobody may have agreed to, and which may fail.
+ */
+export async function snapshotOf(
+  app: GraphApp<unknown>,
+  saver: BaseCheckpointSaver,
+  config: AppConfig,
+): Promise<AppSnapshot> {
+  const keys = membersOf(config.configurable);
+  const named = typeof keys["thread_id"] === "string" && keys["checkpoint_id"] === undefined;
+  const tuple = named ? await saver.getTuple({ configurable: { ...keys } }) : undefined;
+  const id = membersOf(membersOf(tuple?.config)["configurable"])["checkpoint_id"];
+  const at = id === undefined ? config : { ...config, configurable: { ...keys, checkpoint_id: id } };
+  // The methods of a compiled graph are typed by its state; these arguments fit every one of them.
+  return asSnapshot(await app.getState(at as never, { subgraphs: true } as never));
+}
+
+export function asSnapshot(value: unknown): AppSnapshot {
+  const { config, tasks, values } = membersOf(value);
+  // What a compiled graph's getState gives has these members, typed by LangGraph.
+  return { config: membersOf(config), tasks: Array.isArray(tasks) ? (tasks as AppTask[]) : [], values };
 }
 
 /** What the nodes of a graph are made of, its subgraphs included. */

@@ -32,6 +32,14 @@ export interface ApprovalInterrupt {
   readonly aa_state: string;
 }
 
+interface GraphTaskOptions {
+  readonly parts: ExecutorParts;
+  readonly entry: TaskEntry;
+  /** What is remembered of the run that the task belongs to: first results of tools that run once per run. */
+  readonly run: TaskEntry;
+  readonly settings: NodeSettings;
+}
+
 export class GraphTask implements TaskHost {
   readonly pauses = true;
   readonly fallbackPort = undefined;
@@ -39,6 +47,7 @@ export class GraphTask implements TaskHost {
   readonly pregel: PregelTask;
   readonly parts: ExecutorParts;
   readonly entry: TaskEntry;
+  readonly run: TaskEntry;
   readonly id: readonly string[];
   readonly group: string;
   readonly journal: TaskJournal;
@@ -51,12 +60,13 @@ export class GraphTask implements TaskHost {
   #writing: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
 
-  constructor(pregel: PregelTask, parts: ExecutorParts, entry: TaskEntry, settings: NodeSettings) {
+  constructor(pregel: PregelTask, { parts, entry, run, settings }: GraphTaskOptions) {
     this.#settings = settings;
     this.pregel = pregel;
     this.parts = parts;
     this.executorId = parts.id;
     this.entry = entry;
+    this.run = run;
     this.id = [pregel.threadId, pregel.namespace];
     const { checkpoint_ns, checkpoint_id } = pregel.address.configurable;
     this.group = JSON.stringify([pregel.threadId, checkpoint_ns, checkpoint_id]);
@@ -94,7 +104,7 @@ export class GraphTask implements TaskHost {
   /** A claimed call's end is written at once, whatever `durable` says; a plain one's as `durable` says. */
   async keepOutcome(kept: KeptOutcome, claimed: boolean): Promise<void> {
     const { durable, maxEntryBytes } = this.#settings;
-    const large = kept.outcome.status === "ok" && (kept.outcome.json?.length ?? 0) > maxEntryBytes;
+    const large = isLarge(kept, maxEntryBytes);
     if (claimed) return this.#writeNow(large ? { ...kept, outcome: { status: "ok-not-kept" } } : kept);
     if (durable === false || large || this.pregel.saver === undefined) return;
     this.entry.unwritten.set(kept.callId, kept);
@@ -121,9 +131,20 @@ export class GraphTask implements TaskHost {
     this.parts.logger.warn("the outcome of a call could not be written to the checkpointer");
   }
 
-  async #writeNow(kept: KeptOutcome): Promise<void> {
+  /** At once: whoever else calls the tool, now or in another process, must not run it. */
+  async keepFirst(kept: KeptOutcome): Promise<void> {
+    const { durable, maxEntryBytes } = this.#settings;
+    if (durable === false || isLarge(kept, maxEntryBytes) || this.pregel.saver === undefined) return;
+    await this.#trying(() => this.journal.keepFirst(kept));
+  }
+
+  #writeNow(kept: KeptOutcome): Promise<void> {
+    return this.#trying(() => this.journal.keepOutcomes([kept]));
+  }
+
+  async #trying(write: () => Promise<void>): Promise<void> {
     try {
-      await this.journal.keepOutcomes([kept]);
+      await write();
     } catch {
       this.#warnUnwritten();
     }
@@ -194,4 +215,8 @@ export class GraphTask implements TaskHost {
       ask === undefined ? {} : { tool: ask.request.tool, callId: ask.request.callId },
     );
   }
+}
+
+function isLarge({ outcome }: KeptOutcome, maxBytes: number): boolean {
+  return outcome.status === "ok" && (outcome.json?.length ?? 0) > maxBytes;
 }

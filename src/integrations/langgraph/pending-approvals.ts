@@ -3,7 +3,15 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { toReviewRequest, type ReviewRequest } from "../../index.js";
 import { APPROVAL_TYPE } from "../../spi.js";
-import { saverOf, type AppConfig, type AppSnapshot, type AppTask, type GraphApp } from "./app.js";
+import {
+  asSnapshot,
+  saverOf,
+  snapshotOf,
+  type AppConfig,
+  type AppSnapshot,
+  type AppTask,
+  type GraphApp,
+} from "./app.js";
 import { membersOf } from "./members.js";
 import { UNFINISHED_CHANNELS } from "./pregel-internals.js";
 import { markRowId, outcomeRowId } from "./task-journal.js";
@@ -33,9 +41,7 @@ export interface PendingApproval extends ReviewRequest {
  */
 export async function pendingApprovals(app: GraphApp<unknown>, config: AppConfig): Promise<PendingApproval[]> {
   const saver = saverOf(app, "pendingApprovals");
-  // The methods of a compiled graph are typed by its state; these arguments fit every one of them.
-  const snapshot = await app.getState(config as never, { subgraphs: true } as never);
-  return waitingIn(asSnapshot(snapshot), saver);
+  return waitingIn(await snapshotOf(app, saver, config), saver);
 }
 
 async function waitingIn(snapshot: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
@@ -88,10 +94,4 @@ async function keptIn(saver: BaseCheckpointSaver, config: AppConfig): Promise<Ke
   const rows = tuple?.pendingWrites ?? [];
   const output = rows.filter(([, channel]) => !UNFINISHED_CHANNELS.has(channel));
   return { rowIds: new Set(rows.map(([id]) => id)), finished: new Set(output.map(([id]) => id)) };
-}
-
-function asSnapshot(value: unknown): AppSnapshot {
-  const { config, tasks } = membersOf(value);
-  // What a compiled graph's getState gives has these two, typed by LangGraph.
-  return { config: membersOf(config), tasks: Array.isArray(tasks) ? (tasks as AppTask[]) : [] };
 }

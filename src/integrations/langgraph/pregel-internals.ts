@@ -1,6 +1,7 @@
 // The only file that touches LangGraph's internal keys (peer range >=1.7.0 <2). Reads defensively: a missing key is either
 // "not in a graph" or an error that says so, never a guess.
 
+import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError } from "../../index.js";
 
@@ -180,11 +181,53 @@ export function scheduledOf(config: NodeConfig, nodes: readonly string[]): strin
 
 const SENT = "__pregel_push";
 
-/** Which one of what was sent to nodes in the step before this task is; `undefined`: it was scheduled. */
-export function sentAs({ metadata }: NodeConfig): number | undefined {
+/** Was this task sent to its node? Otherwise a way led there. */
+export function wasSent({ metadata }: NodeConfig): boolean {
   const path: unknown = metadata?.["langgraph_path"];
   if (!Array.isArray(path)) throw new ToolUsageError("this LangGraph does not say how a node was started");
-  return path[0] === SENT ? Number(path[1]) : undefined;
+  return path[0] === SENT;
+}
+
+/**
+ * Write all of a node's output in one go. What a node returns LangGraph writes in two, state first and ways after; when a sibling fails
+ * in between, it keeps the state without the ways, and the branch ends there without a word.
+ */
+export function writeAtOnce(
+  config: NodeConfig,
+  {
+    state,
+    next,
+  }: { readonly state: readonly (readonly [channel: string, value: unknown])[]; readonly next: readonly string[] },
+): void {
+  const write = config.configurable?.["__pregel_send"];
+  if (typeof write !== "function") throw new ToolUsageError("this LangGraph does not take what a node writes");
+  write([...state, ...next.map((node) => [TRIGGER + node, null])]);
+}
+
+/** What an app makes of its input. */
+type Begin = (input: unknown, config: NodeConfig) => Promise<void>;
+
+class Beginning extends Runnable<unknown, void> {
+  override lc_namespace = ["agent-adapter", "langgraph"];
+  readonly #begin: Begin;
+
+  constructor(begin: Begin) {
+    super();
+    this.#begin = begin;
+  }
+
+  override invoke(input: unknown, config?: Partial<RunnableConfig>): Promise<void> {
+    return this.#begin(input, config ?? {});
+  }
+}
+
+/** LangGraph merges a new input into the state as it is, and only then lets anybody look at it: instead, do this with it. */
+export function replaceBeginning(app: object, begin: Begin): void {
+  const nodes: unknown = Reflect.get(app, "nodes");
+  const start: unknown = asRecord(nodes)["__start__"];
+  if (typeof start !== "object" || start === null || !Array.isArray(Reflect.get(start, "writers")))
+    throw new ToolUsageError("this LangGraph begins a graph in a way this release does not know");
+  Reflect.set(start, "writers", [new Beginning(begin)]);
 }
 
 /** The values of these channels in the step; those without a value are not there. */

@@ -1,10 +1,10 @@
 // `runCompiled`: run or go on with a compiled flow, and get a `FlowResult` back. Never guesses what something is for.
 
 import { Command, INTERRUPT, type BaseCheckpointSaver } from "@langchain/langgraph";
-import { ToolUsageError, type AgentAdapterError, type Executor } from "../../index.js";
+import { ToolUsageError, type Executor } from "../../index.js";
 import type { FlowDenied, FlowDone } from "../../flow/index.js";
 import { isAnswers, isDenial, parseInput, refuseUnknown, type Answers } from "../../spi.js";
-import { saverOf, type AppConfig, type GraphApp } from "./app.js";
+import { saverOf, snapshotOf, type AppConfig, type GraphApp } from "./app.js";
 import { compiledOf } from "./compile-flow/compile-flow.js";
 import type { Compiled } from "./compile-flow/compiled-node.js";
 import { NO_PROGRESS, PROGRESS_KEY, type FlowProgress } from "./compile-flow/progress.js";
@@ -65,8 +65,9 @@ export async function runCompiled<State, Input>(
     // What the app gives has the state that its flow describes.
     return (await resultOf(run, await send(run, input))) as CompiledResult<State>;
   } catch (error) {
-    if (isDenial(error)) return (await deniedBy(run, error)) as CompiledResult<State>; // as above
-    throw error;
+    if (!isDenial(error)) throw error;
+    const denied = { ...(await standingOf(run)), node: failedNodeOf(error) ?? "", error };
+    return { status: "denied", ...denied } as CompiledResult<State>; // as above
   }
 }
 
@@ -90,26 +91,26 @@ async function send({ app, compiled, config, executor }: CompiledRun, input: unk
 
 async function resultOf(run: CompiledRun, output: unknown, again = true): Promise<CompiledResult<unknown>> {
   const { [PROGRESS_KEY]: progress, [INTERRUPT]: interrupts, ...state } = membersOf(output);
-  // Only the channel writes under that key.
-  const { steps, visits } = (progress as FlowProgress | undefined) ?? NO_PROGRESS;
-  if (interrupts === undefined) return { status: "done", state, steps, visits };
-  const pendings = await pendingApprovals(run.app, run.config);
+  if (interrupts === undefined) {
+    // Only the channel writes under that key.
+    const { steps, visits } = (progress as FlowProgress | undefined) ?? NO_PROGRESS;
+    return { status: "done", state, steps, visits };
+  }
+  // One whose answer was used waits for nobody: a gate that is passed while another of its step is not.
+  const pendings = (await pendingApprovals(run.app, run.config)).filter(({ status }) => status === "waiting");
   const [pending] = pendings;
-  if (pending !== undefined) return { status: "paused", state, steps, visits, pending, pendings, checkpoint: null };
+  if (pending !== undefined)
+    return { status: "paused", ...(await standingOf(run)), pending, pendings, checkpoint: null };
   // It was answered by somebody else meanwhile, or it waits for nothing that is known here.
   if (again) return resultOf(run, await send(run, null), false);
   throw new ToolUsageError("runCompiled: the flow waits for something that is no approval; nothing here can answer it");
 }
 
-/** The state before the step that was denied. */
-async function deniedBy(
-  { app, compiled, saver, config }: CompiledRun,
-  error: AgentAdapterError,
-): Promise<CompiledResult<unknown>> {
-  // The methods of a compiled graph are typed by its state; this config fits every one of them.
-  const { values, config: at } = membersOf(await app.getState(config as never));
-  const tuple = await saver.getTuple({ configurable: { ...membersOf(membersOf(at)["configurable"]) } });
+/** Before the step that pauses or was denied: LangGraph's own output has in it what other nodes of that step wrote already. */
+async function standingOf({ app, compiled, saver, config }: CompiledRun) {
+  const { values, config: at } = await snapshotOf(app, saver, config);
+  const tuple = await saver.getTuple({ configurable: { ...at.configurable } });
   const sealed = membersOf(tuple?.checkpoint.channel_values)[PROGRESS_KEY];
   const { steps, visits } = sealed === undefined ? NO_PROGRESS : compiled.seals.openProgress(sealed);
-  return { status: "denied", state: membersOf(values), steps, visits, node: failedNodeOf(error) ?? "", error };
+  return { state: membersOf(values), steps, visits };
 }

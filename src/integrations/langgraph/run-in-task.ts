@@ -7,6 +7,7 @@ import {
   holding,
   partsOf,
   randomId,
+  runEntry,
   sameJson,
   taskEntry,
   TaskRun,
@@ -54,8 +55,9 @@ export async function runInTask<T>(
     return body({ scope: around, namespace: pregel.namespace });
   }
   const entry = taskEntry(JSON.stringify(["langgraph", ...id]), parts.clock.now());
-  const host = new GraphTask(pregel, parts, entry, runner.settings);
-  const context = contextOf(config, parts);
+  const context = runContextOf(config, parts);
+  const run = runEntry(parts, context);
+  const host = new GraphTask(pregel, { parts, entry, run, settings: runner.settings });
   return holding(entry, async () => {
     const { host: entered, task } = await enterOnce(host, config.signal);
     const scope = { task, context, outer: approvedCallAround(context.threadId) };
@@ -97,7 +99,7 @@ async function raisingSwallowedPause<T>(host: GraphTask, task: TaskRun, body: ()
 }
 
 /** Run id: the adapter run around the graph, else what the caller configured, else the thread. */
-function contextOf(config: NodeConfig, parts: ExecutorParts): RunContext {
+export function runContextOf(config: NodeConfig, parts: ExecutorParts): RunContext {
   const keys = config.configurable ?? {};
   const threadId = nameIn(keys["thread_id"]);
   const runId = currentContext()?.runId ?? nameIn(keys["run_id"]) ?? threadId ?? randomId();

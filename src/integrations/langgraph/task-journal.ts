@@ -1,4 +1,5 @@
-// What is kept beside a task in the checkpointer: marks of used answers, outcomes of calls, refused plain values.
+// What is kept beside a task in the checkpointer: marks of used answers, outcomes of calls, refused plain values; and what tools
+// that run once per run came to.
 // Private pending writes under task ids of our own, sealed for the task run; nothing relies on their order.
 //   J1  a visit without asks costs no saver call
 //   J2  of two marks for one binding the first one written stays (the savers' rule); whoever reads back its own token won
@@ -22,11 +23,14 @@ import { INTERRUPT_CHANNEL, UNFINISHED_CHANNELS, type PregelTask } from "./prege
 const SPENT = "aa:spent";
 const DONE = "aa:done";
 const REFUSED = "aa:null";
+const FIRST = "aa:first";
 
 /** Everything that is known about a task from its rows. */
 export interface TaskRows {
   readonly marks: readonly Mark[];
   readonly outcomes: readonly KeptOutcome[];
+  /** First results of tools that run once per run, whichever task of the step had them. */
+  readonly firsts: readonly KeptOutcome[];
   /** Digests of refused plain values. */
   readonly refused: readonly string[];
   /** The newest interrupt, whoever raised it; its value may be anything. */
@@ -121,7 +125,12 @@ export class TaskJournal {
       marks: own
         .filter(([, channel]) => channel === SPENT)
         .map(([, , value]) => openMark(this.#keys, this.#owner, value)),
-      outcomes: own.filter(([, channel]) => channel === DONE).map(([, , value]) => this.#openOutcome(value)),
+      outcomes: own
+        .filter(([, channel]) => channel === DONE)
+        .map(([, , value]) => this.#openOutcome(this.#owner, value)),
+      firsts: rows
+        .filter(([, channel]) => channel === FIRST)
+        .map(([, , value]) => this.#openOutcome(this.#runOwner, value)),
       refused: own.filter(([, channel]) => channel === REFUSED).map(([taskId]) => taskId.split(":").at(-1) ?? ""),
       interrupt: newestInterrupt(task),
       finished: task.some(([, channel]) => !UNFINISHED_CHANNELS.has(channel)),
@@ -149,14 +158,24 @@ export class TaskJournal {
   async keepOutcomes(kept: readonly KeptOutcome[]): Promise<void> {
     const callIds = kept.map(({ callId }) => callId);
     await this.#write(
-      kept.map((one) => [DONE, this.#sealOutcome(one)]),
+      kept.map((one) => [DONE, this.#sealOutcome(this.#owner, one)]),
       outcomesRowId(this.#pregel.taskId, callIds),
     );
   }
 
-  #sealOutcome({ callId, rawDigest, outcome }: KeptOutcome): string {
+  /** For every task of the step, so that it opens for all of them. */
+  async keepFirst(kept: KeptOutcome): Promise<void> {
+    await this.#write([[FIRST, this.#sealOutcome(this.#runOwner, kept)]], `${this.#prefix}f:${kept.callId}`);
+  }
+
+  #sealOutcome(owner: readonly string[], { callId, rawDigest, outcome }: KeptOutcome): string {
     const value = { v: 1, callId, rawDigest, outcome: outcomeToJson(outcome) };
-    return seal(this.#keys, { purpose: "done", owner: [...this.#owner] }, value);
+    return seal(this.#keys, { purpose: "done", owner: [...owner] }, value);
+  }
+
+  get #runOwner(): readonly string[] {
+    const { thread_id, checkpoint_ns } = this.#pregel.address.configurable;
+    return ["first", thread_id, checkpoint_ns];
   }
 
   /** Remember that this plain value was refused: LangGraph would offer it for ever. */
@@ -188,8 +207,8 @@ export class TaskJournal {
     }
   }
 
-  #openOutcome(sealed: unknown): KeptOutcome {
-    const value = openSeal(this.#keys, { purpose: "done", owner: [...this.#owner] }, sealed);
+  #openOutcome(owner: readonly string[], sealed: unknown): KeptOutcome {
+    const value = openSeal(this.#keys, { purpose: "done", owner: [...owner] }, sealed);
     const { v, callId, rawDigest, outcome: json } = membersOf(value);
     const outcome = outcomeFromJson(json);
     if (v !== 1 || typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) {

@@ -2,26 +2,13 @@
 // whether it runs at once or is paused, stopped, failed and taken up by other processes on its way; no call runs to its end twice.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { runAtOnce, runWithPauses, type Observed } from "../../support/flow-build.js";
-import { predict, type Outcome } from "../../support/flow-model.js";
+import { runAtOnce, runWithPauses, told } from "../../support/flow-build.js";
+import { predict } from "../../support/flow-model.js";
 import { randomFlow } from "../../support/flow-sketch.js";
 
 // A fixed seed finds the same on every machine; AGENT_ADAPTER_SEED and AGENT_ADAPTER_RUNS look further. fast-check prints seed and path.
 const seed = Number(process.env["AGENT_ADAPTER_SEED"] ?? 20_261_130);
 const numRuns = Number(process.env["AGENT_ADAPTER_RUNS"] ?? 250);
-
-/** What was observed, as far as the rules say what it must be. */
-function told({ finished, ...observed }: Observed, outcome: Outcome) {
-  // What else of the last step had run when the run ended otherwise, no rule says.
-  const isWhole = outcome.status === "done" || outcome.status === "conflict";
-  return {
-    ...observed,
-    // A run that threw before its first step ended has shown no state.
-    state: observed.state ?? outcome.state,
-    ledger: isWhole ? observed.ledger : outcome.ledger,
-    runTwice: finished.filter((times) => times !== 1).length,
-  };
-}
 
 test("F2, F4, F7, B40, B42, B43, B56: any flow comes to what the rules say", async () => {
   await fc.assert(

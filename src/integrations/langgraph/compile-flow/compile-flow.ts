@@ -1,23 +1,9 @@
 // `compileFlow`: a flow as a LangGraph `StateGraph` that behaves as the local runner does. Owns what the graph is made of; what a
 // node does is compiled-node.ts.
 
-import {
-  Annotation,
-  Send,
-  START,
-  StateGraph,
-  type BaseChannel,
-  type LangGraphRunnableConfig,
-} from "@langchain/langgraph";
+import { Annotation, END, START, StateGraph, type BaseChannel } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import {
-  FlowCompileError,
-  isAgentAdapterError,
-  Registry,
-  ToolUsageError,
-  type AnyToolSpec,
-  type Executor,
-} from "../../../index.js";
+import { FlowCompileError, isAgentAdapterError, Registry, type Executor } from "../../../index.js";
 import {
   checkTools,
   countOption,
@@ -27,17 +13,17 @@ import {
   partsOf,
   planOf,
   refuseUnknown,
-  seal,
   type FlowPlan,
   type Secrets,
 } from "../../../spi.js";
 import type { Flow, InputOf, StateOf, StateSchema } from "../../../flow/index.js";
 import { graphExecutor } from "../graph-executor.js";
-import { membersOf, nameIn } from "../members.js";
+import { membersOf } from "../members.js";
 import { markAsking, settleNode, type DurableOptions } from "../node-settings.js";
-import { addNamedLikeField } from "../pregel-internals.js";
-import { BEGIN_KEY, compiledNode, inputOwner, type Compiled } from "./compiled-node.js";
-import { FieldChannel } from "./field-channel.js";
+import { addNamedLikeField, readState, replaceBeginning, writeAtOnce, type NodeConfig } from "../pregel-internals.js";
+import { runContextOf } from "../run-in-task.js";
+import { compiledNode, homeOf, progressIn, type Compiled } from "./compiled-node.js";
+import { FieldChannel, replacedField } from "./field-channel.js";
 import { FlowApp } from "./flow-app.js";
 import { ProgressChannel, ProgressSeals, PROGRESS_KEY } from "./progress.js";
 
@@ -73,31 +59,28 @@ export class FlowGraph<State, Input> extends StateGraph<unknown, State, Input, s
     );
     const progress = { [PROGRESS_KEY]: () => new ProgressChannel(compiled.seals) };
     // Reserved keys are in neither input nor output. The builder's types know the fields; LangGraph's need not.
-    super({
-      stateSchema: annotation({ ...fields, ...progress }),
-      input: annotation(fields),
-      output: annotation(fields),
-    } as never);
+    const shown = annotation(fields);
+    super({ stateSchema: annotation({ ...fields, ...progress }), input: shown, output: shown } as never); // see above
     COMPILED.set(this, compiled);
-    for (const node of compiled.plan.nodes.values()) this.#add(compiled, node.name);
+    for (const node of compiled.plan.nodes.values()) this.#add(compiled, node.name, shown);
     const recursionLimit = (compiled.maxSteps + SPARE_STEPS) * (1 + joinsOf(compiled.plan));
     // The flow's own `maxSteps` ends it, at the same step as locally; LangGraph's limit is only behind that. Reserved keys are in
     // no stream and no snapshot.
     const settings = { config: { recursionLimit }, streamChannels: Object.keys(fields) };
-    this.compile = withSettings(this.compile.bind(this), settings);
-    this.addConditionalEdges(START, beginning(compiled) as never, [compiled.plan.start] as never); // the path gives one Send
+    this.compile = withSettings(this.compile.bind(this), settings, (input, config) => begin(compiled, input, config));
+    this.addEdge(START, compiled.plan.start);
   }
 
-  #add(compiled: Compiled, name: string): void {
+  #add(compiled: Compiled, name: string, input: unknown): void {
     const { plan, executor } = compiled;
     const node = plan.nodes.get(name);
     if (node === undefined) return;
     const ways = [...node.edges, ...node.routes.flatMap((route) => [...route.ways.values()])];
     const next = ways.flatMap(({ to, orElse }) => (orElse === undefined ? [to] : [to, orElse]));
-    // A join may put itself off.
-    const ends = [...new Set(node.isJoin ? [...next, name] : next)];
+    // A join may put itself off. Where nothing comes after, the drawing shows the end.
+    const ends = [...new Set(node.isJoin ? [...next, name] : next), ...(next.length === 0 ? [END] : [])];
     const run = markAsking(compiledNode(compiled, node), executor);
-    addNamedLikeField(this, name, () => this.addNode(name, run as never, { defer: node.isJoin, ends } as never)); // typed by the flow
+    addNamedLikeField(this, name, () => this.addNode(name, run as never, { defer: node.isJoin, ends, input } as never)); // typed by the flow
   }
 }
 
@@ -107,12 +90,18 @@ interface Settings {
 }
 
 /** What every app of this graph gets, however it is compiled. */
-function withSettings<Compile extends (...args: never[]) => Settings>(compile: Compile, settings: Settings): Compile {
+function withSettings<Compile extends (...args: never[]) => Settings>(
+  compile: Compile,
+  settings: Settings,
+  beginning: Parameters<typeof replaceBeginning>[1],
+): Compile {
   const configured = (...args: Parameters<Compile>) => {
     const app = compile(...args);
     const config = { ...app.config, ...settings.config };
     // As LangGraph's `withConfig` makes an app of an app.
-    return new FlowApp({ ...app, ...settings, config } as never);
+    const flowApp = new FlowApp({ ...app, ...settings, config } as never);
+    replaceBeginning(flowApp, beginning);
+    return flowApp;
   };
   // The same function but for these settings, and the class, of what it returns.
   return configured as unknown as Compile;
@@ -126,16 +115,20 @@ function joinsOf({ nodes }: FlowPlan): number {
   return [...nodes.values()].filter(({ isJoin }) => isJoin).length;
 }
 
-/** The input is parsed once, and what came of it is kept sealed with the first node: a re-run must not parse it again. */
-function beginning(compiled: Compiled) {
-  const { plan, ring } = compiled;
-  return async (input: unknown, config: LangGraphRunnableConfig): Promise<Send> => {
-    const given = Object.entries(membersOf(input)).filter(([name]) => plan.fields.has(name));
-    const state = await parseInput(plan.fields, Object.fromEntries(given));
-    const thread = nameIn(config.configurable?.["thread_id"]) ?? "";
-    const sealed = seal(ring, { purpose: "checkpoint", owner: inputOwner(compiled, thread) }, state);
-    return new Send(plan.start, { [BEGIN_KEY]: sealed });
-  };
+/** A run starts from its input alone, parsed once: whatever the thread held before, and whatever the merge rules would make of it. */
+async function begin(compiled: Compiled, input: unknown, config: NodeConfig): Promise<void> {
+  const { plan, seals, executor } = compiled;
+  // As a subgraph it is given all of its parent's state.
+  const given = Object.entries(membersOf(input)).filter(([name]) => plan.fields.has(name));
+  const state = await parseInput(plan.fields, Object.fromEntries(given));
+  const held = readState(config, [...plan.fields.keys()]);
+  const fields = [...plan.fields.keys()].flatMap((name): [string, unknown][] => {
+    if (Object.hasOwn(state, name)) return [[name, replacedField(name, state[name])]];
+    return Object.hasOwn(held, name) ? [[name, replacedField(name, undefined)]] : [];
+  });
+  const { runId } = runContextOf(config, partsOf(executor));
+  const addition = seals.sealBeginning(progressIn(config)?.id ?? null, { ...homeOf(config), runId });
+  writeAtOnce(config, { state: [...fields, [PROGRESS_KEY, addition]], next: [plan.start] });
 }
 
 /**
@@ -153,8 +146,7 @@ export function compileFlow<Schema extends StateSchema, Rules, Nodes extends str
   const { executor: given, checkpointKey, maxSteps = MAX_STEPS, durable = "call", maxEntryBytes, ...rest } = options;
   refuseUnknown("compileFlow", rest);
   const plan = planFor(flow);
-  const executor = given ?? graphExecutor(new Registry(specsOf(plan)));
-  checkTools(plan, executor);
+  const executor = withItsTools(plan, given ?? executorFor(plan));
   const ring = checkpointKey === undefined ? partsOf(executor).keys : KeyRing.of(checkpointKey, "checkpointKey");
   const settings = settleNode("compileFlow", { durable, maxEntryBytes });
   const seals = new ProgressSeals(ring, plan);
@@ -177,14 +169,26 @@ function planFor(flow: object): FlowPlan {
   }
 }
 
-/** The tools of a flow that was given all of them as specs. */
-function specsOf({ nodes }: FlowPlan): AnyToolSpec[] {
-  const specs = new Set<AnyToolSpec>();
-  for (const { name, work } of nodes.values()) {
-    if (typeof work === "function" || work.kind === "join") continue;
-    if (work.spec === undefined)
-      throw new ToolUsageError(`compileFlow: node "${name}" names its tool, so give an \`executor\` that has it`);
-    specs.add(work.spec);
+/** For a flow that was given all of its tools as specs. */
+function executorFor(plan: FlowPlan): Executor {
+  const works = [...plan.nodes].flatMap(([node, { work }]) =>
+    typeof work === "function" || work.kind === "join" ? [] : [{ node, tool: work.tool, spec: work.spec }],
+  );
+  const named = works.flatMap(({ node, tool, spec }) => (spec === undefined ? [`"${node}" (${tool})`] : []));
+  if (named.length > 0)
+    throw new FlowCompileError(
+      `flow "${plan.name}": give an \`executor\` that has the tools which these nodes only name: ${named.join(", ")}`,
+    );
+  return graphExecutor(new Registry(new Set(works.flatMap(({ spec }) => spec ?? []))));
+}
+
+/** @throws FlowCompileError naming every node whose tool the executor does not have */
+function withItsTools(plan: FlowPlan, executor: Executor): Executor {
+  try {
+    checkTools(plan, executor);
+  } catch (error) {
+    if (!isAgentAdapterError(error, "ToolUsageError")) throw error;
+    throw new FlowCompileError(error.message, { cause: error });
   }
-  return [...specs];
+  return executor;
 }

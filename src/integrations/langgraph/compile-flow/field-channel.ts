@@ -1,12 +1,14 @@
 // A state field of a flow as a LangGraph channel: its merge rule sees all writes of a step at once. Kept as JSON text, so that no
 // serializer changes what is in it.
-//   F1  an `Overwrite` (a parsed input, a reviewer's edit) replaces the value before the writes of the step count
+//   F1  LangGraph's `Overwrite` (a parsed input, a reviewer's edit) replaces the value before the writes of the step count
 
 import { BaseChannel, EmptyChannelError } from "@langchain/langgraph";
 import { FlowError } from "../../../index.js";
 import { exactJson, fieldValue, mergeField, type Field, type JsonValue } from "../../../spi.js";
 
 const OVERWRITE = "__overwrite__";
+/** Beside it: there is no value from now on. */
+const NOTHING = "aa_nothing";
 
 export class FieldChannel extends BaseChannel<JsonValue, unknown> {
   override lc_graph_name = "AgentAdapterField";
@@ -32,8 +34,11 @@ export class FieldChannel extends BaseChannel<JsonValue, unknown> {
       .filter((write) => !isOverwrite(write))
       .map((write) => fieldValue(this.#field.name, write, "a write"));
     const last = overwrites.at(-1);
+    if (last !== undefined && Object.hasOwn(last, NOTHING)) this.#held = this.#text = undefined;
     const current =
-      last === undefined ? this.#held?.value : fieldValue(this.#field.name, last[OVERWRITE], "an overwrite");
+      last === undefined || Object.hasOwn(last, NOTHING)
+        ? this.#held?.value
+        : fieldValue(this.#field.name, last[OVERWRITE], "an overwrite");
     if (values.length > 0) this.#hold(mergeField(this.#field, current, new Set(), values));
     else if (current !== undefined && last !== undefined) this.#hold(current);
     return writes.length > 0;
@@ -61,6 +66,15 @@ export class FieldChannel extends BaseChannel<JsonValue, unknown> {
 
 function isOverwrite(write: unknown): write is { readonly [OVERWRITE]: unknown } {
   return typeof write === "object" && write !== null && Object.hasOwn(write, OVERWRITE);
+}
+
+/**
+ * A write that replaces the value, whatever the field's rule; `undefined`: there is none from now on.
+ *
+ * @throws FlowError naming the field
+ */
+export function replacedField(field: string, value: JsonValue | undefined): object {
+  return value === undefined ? { [OVERWRITE]: null, [NOTHING]: true } : { [OVERWRITE]: carriedWrite(field, value) };
 }
 
 /**

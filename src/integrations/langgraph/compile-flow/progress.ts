@@ -28,7 +28,12 @@ export interface Home {
   readonly namespace: string;
 }
 
-export interface FlowProgress extends Home {
+/** A run: a thread may have several, one after the other. */
+export interface Beginning extends Home {
+  readonly runId: string;
+}
+
+export interface FlowProgress extends Beginning {
   /** Names exactly this progress: what is added says to which. */
   readonly id: string;
   readonly steps: number;
@@ -41,13 +46,15 @@ export interface FlowProgress extends Home {
 export interface Addition {
   /** The id of the progress it was made for; `null`: there was none. */
   readonly after: string | null;
-  readonly node: string;
+  /** Whose visit it is; `null`: a new run begins. */
+  readonly node: string | null;
+  /** All nodes of its step: only when all of them have ended does any of it count. LangGraph also looks at half a step. */
+  readonly step: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly once: readonly KeptOutcome[];
   /** State fields without a merge rule that it wrote. */
   readonly singles: readonly string[];
-  /** The first visit of a new run. */
-  readonly begins: Home | null;
+  readonly begins: Beginning | null;
 }
 
 export const NO_PROGRESS = { steps: 0, visits: {}, counts: {}, once: [] } as const;
@@ -66,13 +73,22 @@ export class ProgressSeals {
     this.#owner = ["compiled", name, fingerprint];
   }
 
-  sealAddition(addition: Addition): string {
-    const { once, counts, begins, singles } = addition;
+  sealBeginning(after: string | null, begins: Beginning): string {
+    return this.#sealed({ after, node: null, step: [], counts: {}, once: [], singles: [], begins });
+  }
+
+  sealAddition(visit: Omit<Addition, "begins">): string {
+    return this.#sealed({ ...visit, begins: null });
+  }
+
+  #sealed(addition: Addition): string {
+    const { once, counts, begins, singles, step } = addition;
     const json = {
       ...addition,
       counts: { ...counts },
       once: once.map(keptToJson),
       singles: [...singles],
+      step: [...step],
       begins: begins && { ...begins },
     };
     const sealed = this.#seal("addition", json);
@@ -204,31 +220,52 @@ export class ProgressChannel extends BaseChannel<FlowProgress, unknown> {
 /** One step's additions at once. */
 function added(current: FlowProgress | undefined, additions: readonly Addition[]): FlowProgress | undefined {
   const [first] = additions;
-  if (first === undefined) return undefined;
+  if (first === undefined || !isWhole(additions)) return undefined;
   refuseTwoWriters(additions);
-  const base = first.begins === null ? current : { ...first.begins, ...NO_PROGRESS };
+  const { begins } = first;
+  const base = begins === null ? current : begun(current, begins);
   if (base === undefined) return undefined;
+  const { thread, namespace, runId, steps } = base;
   const visits = { ...base.visits };
-  for (const { node } of additions) visits[node] = (visits[node] ?? 0) + 1;
+  for (const { node } of additions) if (node !== null) visits[node] = (visits[node] ?? 0) + 1;
   return {
-    thread: base.thread,
-    namespace: base.namespace,
+    thread,
+    namespace,
+    runId,
     id: digest("agent-adapter/row/v1", [
       // Of another thread no addition is for this progress, however alike the two runs are.
-      [base.thread, base.namespace, current?.id ?? null],
+      [thread, namespace, current?.id ?? null],
       additions.map(({ node, counts }) => [node, { ...counts }]),
     ]),
-    steps: base.steps + 1,
+    steps: begins === null ? steps + 1 : 0,
     visits,
     counts: Object.assign({}, base.counts, ...additions.map(({ counts }) => counts)),
-    once: [...base.once, ...additions.flatMap(({ once }) => once)],
+    once: distinct([...base.once, ...additions.flatMap(({ once }) => once)]),
   };
+}
+
+function isWhole(additions: readonly Addition[]): boolean {
+  const ended = new Set(additions.map(({ node }) => node));
+  return additions.every(({ step }) => step.every((name) => ended.has(name)));
+}
+
+/** What ran once per run is kept by whoever goes on under the same run id. */
+function begun(current: FlowProgress | undefined, begins: Beginning): Omit<FlowProgress, "id"> {
+  return { ...begins, ...NO_PROGRESS, once: current?.runId === begins.runId ? current.once : [] };
+}
+
+/** Two visits of a step may both know the first result of a third. */
+function distinct(once: readonly KeptOutcome[]): KeptOutcome[] {
+  const first = new Map<string, KeptOutcome>();
+  for (const kept of once) if (!first.has(kept.callId)) first.set(kept.callId, kept);
+  return [...first.values()];
 }
 
 /** The channel of a field does not see who writes to it. */
 function refuseTwoWriters(additions: readonly Addition[]): void {
   const writers = new Map<string, string>();
   for (const { node, singles } of additions) {
+    if (node === null) continue;
     for (const field of singles) {
       const other = writers.get(field);
       if (other !== undefined)

@@ -2,7 +2,7 @@
 // tasks of a step the same signal, which is what names the step here.
 
 import type { JsonObject } from "../../../index.js";
-import { isDenial, isHostSignal } from "../../../spi.js";
+import { asCarrier, isDenial, isHostSignal } from "../../../spi.js";
 import { stepSignal, type NodeConfig } from "../pregel-internals.js";
 
 /** How a gate came out for whoever stands beside it. */
@@ -37,7 +37,7 @@ export class StepRun {
   readonly #gates = new Map<string, Deferred<GateEnd>>();
   readonly #started = new Set<string>();
   readonly #running = new Map<string, Promise<unknown>>();
-  readonly #failures = new Map<string, unknown>();
+  readonly #failures = new Map<string, object>();
   readonly #queue: (() => void)[] = [];
   #busy = 0;
 
@@ -75,9 +75,11 @@ export class StepRun {
       this.closeGate(node, { status: "closed" });
       // A pause stops nobody.
       if (isHostSignal(error)) throw error;
-      this.#failures.set(node, error);
+      // LangGraph writes on what is thrown.
+      const thrown = asCarrier(error);
+      this.#failures.set(node, thrown);
       await Promise.all(this.#running.values());
-      throw this.#failure() ?? error;
+      throw this.#failure() ?? thrown;
     }
   }
 
@@ -93,10 +95,10 @@ export class StepRun {
     }
   }
 
-  #failure(): unknown {
+  #failure(): object | undefined {
     const failures = [...this.#failures].toSorted(([a], [b]) => (a < b ? -1 : 1));
     const [node, error] = failures.find(([, failure]) => !isDenial(failure)) ?? failures[0] ?? [];
-    if (node !== undefined && typeof error === "object" && error !== null) FAILED.set(error, node);
+    if (node !== undefined && error !== undefined) FAILED.set(error, node);
     return error;
   }
 

@@ -1,6 +1,7 @@
 // The sealed progress of a compiled flow: what an attacker without a key can do to it, what he can read, what another process finds.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
+import { isInvalidAnswer } from "agent-adapter/langgraph";
 import { approve, MemoryClaimStore } from "agent-adapter";
 import { Flow, join, Merge } from "agent-adapter/flow";
 import { z } from "zod";
@@ -127,7 +128,7 @@ describe("J3/compiled, C4, B21: the sealed progress", () => {
     }
   });
 
-  it("a sealed input that was changed, before its node ran: FlowError, nothing runs", async () => {
+  it("the state that the first gate asked about, changed before its node ran: the gate lets nothing through", async () => {
     const stand = new FlowStand({
       flow: ({ ran }: Ink) =>
         new Flow("first", { state: z.object({ n: z.number() }) })
@@ -140,17 +141,13 @@ describe("J3/compiled, C4, B21: the sealed progress", () => {
       for (const rows of Object.values(namespaces))
         for (const row of Object.values(rows)) {
           const text = new TextDecoder().decode(row[0]);
-          row[0] = new TextEncoder().encode(
-            text.replace(
-              /("aa_begin":"[^"]{20})(.)/,
-              (_all, start: string, at: string) => start + (at === "A" ? "B" : "A"),
-            ),
-          );
+          row[0] = new TextEncoder().encode(text.replace('"n":"1"', '"n":"2"'));
         }
     stand.elsewhere();
     const values = await stand.signed();
-    for (const input of [null, resumeWith(values)])
-      expect(await failure(stand.invoke(input))).toMatchObject({ kind: "FlowError" });
+    // Asked anew, about the state that is there now.
+    await stand.invoke(null);
+    expect(isInvalidAnswer(await failure(stand.invoke(resumeWith(values))))).toBe(true);
     expect(stand.ran).toEqual([]);
   });
 
