@@ -128,17 +128,18 @@ describe("B21, C3, B45: two gates of one step", () => {
     const { config } = await stand.app.getState(stand.config as never);
     await stand.run(stand.sign(first));
     const second = await stand.only();
-    await failure(stand.invoke(resumeWith({ [second.id]: stand.sign(first) })));
-    // LangGraph puts an answer to an old id one position too far: it is dropped, and the same is asked again.
-    await stand.invoke(resumeWith({ [first.id]: stand.sign(second) }));
-    expect((await stand.only()).binding).toBe(second.binding);
+    for (const values of [{ [second.id]: stand.sign(first) }, { [first.id]: stand.sign(second) }]) {
+      await stand.invoke(resumeWith(values)).catch(() => undefined);
+      expect((await stand.only()).binding).toBe(second.binding);
+    }
     expect(stand.ran).toEqual(["start 1"]);
     await stand.invoke(null, config);
+    const fork = await stand.only();
     for (const answer of [first, second]) {
-      const fork = await stand.only();
-      await failure(stand.invoke(resumeWith({ [fork.id]: stand.sign(answer) })));
+      await stand.invoke(resumeWith({ [fork.id]: stand.sign(answer) })).catch(() => undefined);
+      expect((await stand.only()).binding).toBe(fork.binding);
     }
-    expect(stand.ran.filter((effect) => !effect.startsWith("start"))).toEqual([]);
+    expect(stand.ran).toEqual(["start 1"]);
   });
 
   it("J3/compiled: the record of a passed gate deleted while its step waits: what has run stays, and nothing more runs", async () => {
