@@ -13,18 +13,22 @@ import type { Ask, Effect, Op, Program, SaverPlace, Step, Turn, World } from "./
 
 const SECRET = "a secret that all processes of a test share";
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const WORKER = `graph-worker-${process.pid}-${threadId}.mjs`;
+type Worker = "graph-worker" | "compiled-worker";
 
-let worker: Promise<string> | undefined;
+const built = new Map<Worker, Promise<string>>();
 let worlds = 0;
 
-/** The worker as one file, built once for as long as a world is open: a process starts in a third of the time. */
-export function workerScript(): Promise<string> {
-  worker ??= buildWorker(WORKER);
-  return worker;
+const fileOf = (worker: Worker) => `${worker}-${process.pid}-${threadId}.mjs`;
+
+/** A worker as one file, built once for as long as a world is open: a process starts in a third of the time. */
+export function workerScript(worker: Worker = "graph-worker"): Promise<string> {
+  const script = built.get(worker) ?? buildWorker(worker);
+  built.set(worker, script);
+  return script;
 }
 
-async function buildWorker(name: string): Promise<string> {
+async function buildWorker(worker: Worker): Promise<string> {
+  const name = fileOf(worker);
   const conditions = ["agent-adapter-source", "node", "import", "module", "default"];
   await build({
     configFile: false,
@@ -32,7 +36,7 @@ async function buildWorker(name: string): Promise<string> {
     root: ROOT,
     ssr: { resolve: { conditions }, noExternal: ["agent-adapter"] },
     build: {
-      ssr: "test/support/children/graph-worker.ts",
+      ssr: `test/support/children/${worker}.ts`,
       // Inside of the project, where it finds its packages.
       outDir: ".tmp",
       emptyOutDir: false,
@@ -74,8 +78,8 @@ export class SharedWorld {
     rmSync(this.folder, { recursive: true, force: true });
     worlds -= 1;
     if (worlds > 0) return;
-    worker = undefined;
-    rmSync(join(ROOT, ".tmp", WORKER), { force: true });
+    for (const worker of built.keys()) rmSync(join(ROOT, ".tmp", fileOf(worker)), { force: true });
+    built.clear();
   }
 }
 

@@ -1,9 +1,9 @@
 // `runCompiled`: run or go on with a compiled flow, and get a `FlowResult` back. Never guesses what something is for.
 
-import { Command, INTERRUPT, type BaseCheckpointSaver } from "@langchain/langgraph";
+import { Command, INTERRUPT, Overwrite, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError, type Executor } from "../../index.js";
 import type { FlowDenied, FlowDone } from "../../flow/index.js";
-import { isAnswers, isDenial, parseInput, refuseUnknown, type Answers } from "../../spi.js";
+import { fieldValue, isAnswers, isDenial, parseInput, refuseUnknown, type Answers } from "../../spi.js";
 import { saverOf, snapshotOf, type AppConfig, type GraphApp } from "./app.js";
 import { compiledOf } from "./compile-flow/compile-flow.js";
 import type { Compiled } from "./compile-flow/compiled-node.js";
@@ -84,9 +84,27 @@ async function send({ app, compiled, config, executor }: CompiledRun, input: unk
   // The progress is hidden from the output unless it is asked for.
   const asked = { ...config, outputKeys: [...fields.keys(), PROGRESS_KEY] };
   if (input === null || isAnswers(input)) return resume(app, input, asked, { executor });
-  if (!(input instanceof Command)) await parseInput(fields, input);
+  if (input instanceof Command) checkUpdate(compiled, input);
+  else await parseInput(fields, input);
   // The input was checked; a Command fits every graph.
   return app.invoke(input as never, asked as never);
+}
+
+/**
+ * LangGraph keeps an update before anything looks at it, and what cannot be read back would be in the way of every later call.
+ *
+ * @throws FlowError; nothing was sent
+ */
+function checkUpdate({ plan }: Compiled, { update }: Command): void {
+  const writes: readonly unknown[] = Array.isArray(update) ? update : Object.entries(update ?? {});
+  for (const write of writes) {
+    const [field, value]: unknown[] = Array.isArray(write) ? write : [];
+    if (typeof field === "string" && plan.fields.has(field)) fieldValue(field, unwrapped(value), "an update");
+  }
+}
+
+function unwrapped(value: unknown): unknown {
+  return value instanceof Overwrite ? value.value : value;
 }
 
 async function resultOf(run: CompiledRun, output: unknown, again = true): Promise<CompiledResult<unknown>> {

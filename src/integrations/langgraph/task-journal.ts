@@ -59,7 +59,7 @@ function prefixOf(taskId: string): string {
 
 /** What the rows of a step say about a gate of another node. */
 export interface GateRows {
-  /** Its grants that were used, newest last. */
+  /** Its grants that were used, in no order. */
   readonly marks: readonly Mark[];
   /** Values that finished nodes of the step have written to that channel. */
   readonly written: readonly unknown[];

@@ -4,16 +4,13 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 // First, because it repairs how `pg` is loaded.
-import { poolOf } from "../postgres.js";
+import { Moments, openSaver, type SaverPlace } from "./moments.js";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
-import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
-import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import {
   Annotation,
   Command,
   END,
   INTERRUPT,
-  MemorySaver,
   MessagesAnnotation,
   START,
   StateGraph,
@@ -53,10 +50,7 @@ import {
 } from "agent-adapter/langgraph";
 import { openSqlite, type SqlStores } from "agent-adapter/sqlite";
 
-export type SaverPlace =
-  | { readonly engine: "memory" }
-  | { readonly engine: "sqlite"; readonly path: string }
-  | { readonly engine: "postgres"; readonly url: string; readonly schema: string };
+export type { SaverPlace };
 
 /** What all processes of a test share. */
 export interface World {
@@ -156,54 +150,6 @@ export interface Effect {
   readonly pid: number;
 }
 
-/** Everything that can be interrupted by a kill, in the order in which it happens. */
-class Moments {
-  readonly #file: string;
-  #killAt: number | string | undefined;
-  seen: string[] = [];
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  start(killAt: number | string | undefined): void {
-    this.#killAt = killAt;
-    this.seen = [];
-  }
-
-  pass(name: string): void {
-    this.seen.push(name);
-    if (name !== this.#killAt && this.seen.length !== this.#killAt) return;
-    appendFileSync(`${this.#file}.kills`, `${name}\n`);
-    process.kill(process.pid, "SIGKILL");
-    // The signal is delivered before anything else of this process runs.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  }
-
-  /** The same object, with a moment before and after each of these methods. */
-  watch<T extends object>(target: T, methods: readonly (keyof T & string)[]): T {
-    for (const name of methods) {
-      const method: unknown = target[name];
-      if (typeof method !== "function") throw new Error(`there is no ${name}`);
-      const watched = async (...args: unknown[]): Promise<unknown> => {
-        this.pass(`before ${describeCall(name, args)}`);
-        const result: unknown = await Reflect.apply(method, target, args);
-        this.pass(`after ${describeCall(name, args)}`);
-        return result;
-      };
-      Reflect.set(target, name, watched);
-    }
-    return target;
-  }
-}
-
-/** Which rows a write is about. */
-function describeCall(name: string, args: readonly unknown[]): string {
-  const channels = name === "putWrites" && Array.isArray(args[1]) ? args[1].map(([channel]) => String(channel)) : [];
-  const known = channels.map((channel) => (channel.startsWith("__") || channel.startsWith("aa:") ? channel : "output"));
-  return [name, ...new Set(known)].join(" ");
-}
-
 interface Surroundings {
   readonly saver: BaseCheckpointSaver;
   readonly stores: SqlStores;
@@ -211,21 +157,6 @@ interface Surroundings {
   readonly moments: Moments;
   readonly effects: string;
   readonly secret: string;
-}
-
-async function openSaver(place: SaverPlace): Promise<BaseCheckpointSaver> {
-  switch (place.engine) {
-    case "memory":
-      return new MemorySaver();
-    case "sqlite": {
-      const saver = SqliteSaver.fromConnString(place.path);
-      // What a killed process has written is written; only a machine that loses power would tell the difference.
-      saver.db.exec("PRAGMA busy_timeout=5000; PRAGMA synchronous=OFF");
-      return saver;
-    }
-    case "postgres":
-      return new PostgresSaver(poolOf(place.url, 2), undefined, { schema: place.schema });
-  }
 }
 
 async function open(world: World): Promise<Surroundings> {

@@ -89,7 +89,9 @@ function passedBefore(
   { plan, state, marks }: { readonly plan: FlowPlan; readonly state: FlowState; readonly marks: readonly Mark[] },
 ): GateEnd {
   const guards = guardedBy(plan, node, state);
-  for (const { record, decision } of marks)
+  // After a crash it may have been asked again: the last grant is the one that was passed with.
+  const newestFirst = marks.toSorted((a, b) => b.record.request.generation - a.record.request.generation);
+  for (const { record, decision } of newestFirst)
     if (record.rawDigest === guards && decision.approved) return { status: "passed", edit: decision.editedArgs };
   throw new FlowError(
     `node "${node.name}" has run, and nothing says that its gate was passed with this state; nothing more was run`,

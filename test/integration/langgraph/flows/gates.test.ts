@@ -1,8 +1,10 @@
 // Gates of a compiled flow against everything that LangGraph lets a caller do, and what each of it leaves behind.
 import { Command, MemorySaver, Send, StateGraph, Annotation, START } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { Flow } from "agent-adapter/flow";
 import { approve, deny, DeferredApproval, MemoryApprovalStore } from "agent-adapter";
-import { failure } from "../../../support/langgraph.js";
+import { failure, sleep } from "../../../support/langgraph.js";
 import { forgetProcess } from "../../../support/process.js";
 import { FlowStand, oneGate, paused, resumeWith, twoGates } from "./rig.js";
 
@@ -180,23 +182,30 @@ describe.each([1, 2, 3, 4])("C3, B45: under a cap of %i nodes at once", (maxConc
   it("never more than that many visits run at once, also through withConfig", async () => {
     let running = 0;
     let most = 0;
-    const flow = ({ ran, tools }: Parameters<typeof twoGates>[0]) => twoGates({ ran, tools });
-    const slow = {
-      push: (...items: string[]) => {
-        running += 1;
-        most = Math.max(most, running);
-        running -= 1;
-        return Array.prototype.push.apply(stand.ran, items);
-      },
+    const busy = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(5);
+      running -= 1;
     };
-    const stand: FlowStand = new FlowStand({
-      flow: (ink) => flow({ ...ink, ran: { ...slow } as never }),
-      maxConcurrency,
+    const stand = new FlowStand({
+      flow: () => {
+        const names = ["s", "t", "u", "v", "w"] as const;
+        const drawn = new Flow("busy", { state: z.object({ n: z.number() }) })
+          .node("first", () => ({}))
+          .node("s", busy, { pause: ({ n }) => ({ n }) })
+          .node("t", busy)
+          .node("u", busy)
+          .node("v", busy)
+          .node("w", busy);
+        return names.reduce((flow, name) => flow.edge("first", name).end(name), drawn);
+      },
     });
     const app = stand.app.withConfig({ maxConcurrency } as never);
     await app.invoke({ n: 1 } as never, { configurable: { thread_id: stand.thread } });
-    expect((await stand.finish()).status).toBe("done");
-    expect(most).toBeLessThanOrEqual(maxConcurrency);
+    await app.invoke(resumeWith(await stand.signed()) as never, { configurable: { thread_id: stand.thread } });
+    expect(most).toBe(maxConcurrency);
+    expect(await stand.waiting()).toBe("");
   });
 });
 
