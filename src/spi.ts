@@ -12,7 +12,14 @@ export { isHostSignal } from "./executor/control-flow.js";
 export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
 export { holding, taskEntry, type TaskEntry } from "./journal/process-state.js";
 export { recallMark, recallOutcome } from "./journal/recall.js";
-export { outcomeFromJson, outcomeToJson, type KeptOutcome, type Outcome } from "./journal/outcome.js";
+export {
+  keptFromJson,
+  keptToJson,
+  outcomeFromJson,
+  outcomeToJson,
+  type KeptOutcome,
+  type Outcome,
+} from "./journal/outcome.js";
 
 // ---- approvals
 export { openAsk, sealAsk, type AskRecord } from "./approvals/ask.js";
@@ -39,7 +46,7 @@ export { bindingOf } from "./approvals/request.js";
 export { definitionOf } from "./flow/definition.js";
 export { guardedBy, passGate } from "./flow/gate.js";
 export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
-export { joinsToRun } from "./flow/runner/progress.js";
+export { joinsToRun, reached } from "./flow/runner/progress.js";
 export { asCarrier } from "./flow/runner/result.js";
 export { isDenial } from "./flow/runner/step.js";
 export { fieldValue, mergeField, parseInput, withEdit, type Field, type FlowState, type Writes } from "./flow/state.js";
@@ -75,6 +82,7 @@ export { FINAL_STATUSES } from "./ledger/ledger.js";
 // ---- options
 export { countOption, refuseUnknown } from "./options.js";
 export { checkConcurrency } from "./async/limit.js";
+export { withDeadline } from "./async/deadline.js";
 
 // ---- bytes
 export {

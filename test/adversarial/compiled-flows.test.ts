@@ -125,7 +125,8 @@ describe("B21, C3, B45: two gates of one step", () => {
     const stand = new FlowStand({ flow: twoGates });
     await stand.invoke({ n: 1 });
     const first = await stand.only();
-    const { config } = await stand.app.getState(stand.config as never);
+    // Of the step before: where the thread stands now would be gone on with, not forked.
+    const { parentConfig } = await stand.app.getState(stand.config as never);
     await stand.run(stand.sign(first));
     const second = await stand.only();
     for (const values of [{ [second.id]: stand.sign(first) }, { [first.id]: stand.sign(second) }]) {
@@ -133,13 +134,13 @@ describe("B21, C3, B45: two gates of one step", () => {
       expect((await stand.only()).binding).toBe(second.binding);
     }
     expect(stand.ran).toEqual(["start 1"]);
-    await stand.invoke(null, config);
+    await stand.invoke(null, parentConfig);
     const fork = await stand.only();
     for (const answer of [first, second]) {
       await stand.invoke(resumeWith({ [fork.id]: stand.sign(answer) })).catch(() => undefined);
       expect((await stand.only()).binding).toBe(fork.binding);
     }
-    expect(stand.ran).toEqual(["start 1"]);
+    expect(stand.ran).toEqual(["start 1", "start 1"]);
   });
 
   it("J3/compiled: the record of a passed gate deleted while its step waits: what has run stays, and nothing more runs", async () => {

@@ -65,7 +65,8 @@ export function advance(
   };
 }
 
-function reached(
+/** P1: the next step's nodes, and the joins that wait with them. */
+export function reached(
   plan: FlowPlan,
   joins: readonly string[],
   names: readonly string[],

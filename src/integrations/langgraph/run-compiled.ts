@@ -7,7 +7,7 @@ import { fieldValue, isAnswers, isDenial, parseInput, refuseUnknown, type Answer
 import { saverOf, snapshotOf, type AppConfig, type GraphApp } from "./app.js";
 import { compiledOf } from "./compile-flow/compile-flow.js";
 import type { Compiled } from "./compile-flow/compiled-node.js";
-import { NO_PROGRESS, PROGRESS_KEY, type FlowProgress } from "./compile-flow/progress.js";
+import { NO_PROGRESS, PROGRESS_KEY } from "./compile-flow/progress.js";
 import { failedNodeOf } from "./compile-flow/step-run.js";
 import { membersOf } from "./members.js";
 import { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
@@ -110,10 +110,13 @@ function unwrapped(value: unknown): unknown {
 async function resultOf(run: CompiledRun, output: unknown, again = true): Promise<CompiledResult<unknown>> {
   const { [PROGRESS_KEY]: progress, [INTERRUPT]: interrupts, ...state } = membersOf(output);
   if (interrupts === undefined) {
-    // Only the channel writes under that key.
-    const { steps, visits } = (progress as FlowProgress | undefined) ?? NO_PROGRESS;
+    const { steps, visits } = progress === undefined ? NO_PROGRESS : run.compiled.seals.openProgress(progress);
     return { status: "done", state, steps, visits };
   }
+  if (Array.isArray(interrupts) && interrupts.length === 0)
+    throw new ToolUsageError(
+      "runCompiled: the graph stopped at a breakpoint of its own (interruptBefore, interruptAfter); go on with app.invoke(null, config)",
+    );
   // One whose answer was used waits for nobody: a gate that is passed while another of its step is not.
   const pendings = (await pendingApprovals(run.app, run.config)).filter(({ status }) => status === "waiting");
   const [pending] = pendings;

@@ -12,6 +12,7 @@ import {
   parseInput,
   partsOf,
   planOf,
+  randomId,
   refuseUnknown,
   type FlowPlan,
   type Secrets,
@@ -127,7 +128,11 @@ async function begin(compiled: Compiled, input: unknown, config: NodeConfig): Pr
     return Object.hasOwn(held, name) ? [[name, replacedField(name, undefined)]] : [];
   });
   const { runId } = runContextOf(config, partsOf(executor));
-  const addition = seals.sealBeginning(progressIn(config)?.id ?? null, { ...homeOf(config), runId });
+  const addition = seals.sealBeginning(progressIn(compiled, config)?.id ?? null, {
+    ...homeOf(config),
+    runId,
+    nonce: randomId(),
+  });
   writeAtOnce(config, { state: [...fields, [PROGRESS_KEY, addition]], next: [plan.start] });
 }
 

@@ -1,7 +1,8 @@
 // A flow node as a graph node: the step's gates, then the very visit that the local runner makes, then its writes and its way on.
 //   N1  a join that another join of the step can still reach puts itself off (LangGraph starts all of them at once)
 //   N2  what the flow knows about its past comes from sealed progress only; without it, or with another's, nothing runs
-//   N3  whatever is sent to a node comes from outside and is dropped: the nodes of its step would not know of it
+//   N3  whatever is sent to a node, or led to by anything but the flow, comes from outside and is dropped; when something that the flow
+//       led to is missing, nothing runs
 //   N4  what a visit comes to is written in one go, before a sibling's failure can make LangGraph abort it
 
 import { FlowError, FlowLoopExceeded, type Executor } from "../../../index.js";
@@ -44,19 +45,19 @@ type GraphNode = (input: unknown, config: StepAt["config"]) => Promise<void>;
 export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
   const { plan, executor, settings } = compiled;
   return async (_input, config) => {
-    // N3
-    if (wasSent(config)) {
-      partsOf(executor).logger.warn(`what was sent to node "${node.name}" from outside of its flow was dropped`);
-      return;
-    }
     const step = stepRunOf(config);
     step.start(node.name);
     await step.beside(node.name, async () => {
-      const names = stepNames(plan, node, config);
+      const names = wasSent(config) ? undefined : stepNames(compiled, node, config);
+      // N3
+      if (names?.scheduled.includes(node.name) !== true) {
+        partsOf(executor).logger.warn(`node "${node.name}" was led to from outside of its flow; it did not run`);
+        return;
+      }
       const finished: StepAt["finished"] = (name, written) => hasFinished(compiled, config, { name, written });
-      const at: StepAt = { plan, node, names, config, step, finished };
+      const at: StepAt = { plan, node, names: names.running, config, step, finished };
       // N1
-      const output = names.includes(node.name)
+      const output = names.running.includes(node.name)
         ? await runInTask(config, { executor, settings }, (run) => visitInGraph(compiled, at, run))
         : { state: [], next: [node.name] };
       // N4
@@ -65,23 +66,38 @@ export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
   };
 }
 
-/** The nodes of this step that run, in name order. */
-function stepNames(plan: FlowPlan, node: PlanNode, config: NodeConfig): readonly string[] {
-  const scheduled = scheduledOf(config, [...plan.nodes.keys()]);
-  const joins = scheduled.filter((name) => plan.nodes.get(name)?.isJoin === true);
-  if (node.isJoin && joins.includes(node.name)) return joinsToRun(plan, joins.toSorted());
-  return scheduled.filter((name) => !joins.includes(name)).toSorted();
+interface StepNames {
+  /** What the flow led to, in name order. */
+  readonly scheduled: readonly string[];
+  /** Without the joins that put themselves off. */
+  readonly running: readonly string[];
+}
+
+/**
+ * The nodes of this step, as the sealed progress says; LangGraph's schedule must have all of them.
+ *
+ * @throws FlowError when something is missing: the flow was changed from outside
+ */
+function stepNames(compiled: Compiled, node: PlanNode, config: NodeConfig): StepNames {
+  const { plan } = compiled;
+  const { ready, joins } = ownProgress(compiled, node, config);
+  const scheduled = ready.length > 0 ? ready : joins;
+  const there = new Set(scheduledOf(config, scheduled));
+  const missing = scheduled.find((name) => !there.has(name));
+  if (missing !== undefined)
+    throw new FlowError(`flow "${plan.name}": node "${missing}" is to run now and was taken out; nothing was run`);
+  return { scheduled, running: ready.length > 0 ? ready : joinsToRun(plan, joins) };
 }
 
 /** What a node wrote when it finished says so itself, sealed for the progress of this step. */
 function hasFinished(
-  { seals }: Compiled,
+  compiled: Compiled,
   config: NodeConfig,
   { name, written }: { readonly name: string; readonly written: readonly unknown[] },
 ): boolean {
-  const after = progressIn(config)?.id ?? null;
+  const after = progressIn(compiled, config)?.id ?? null;
   return written.some((value) => {
-    const addition = seals.readAddition(value);
+    const addition = compiled.seals.openAddition(value);
     return addition?.node === name && addition.after === after;
   });
 }
@@ -112,23 +128,28 @@ interface Known {
   readonly progress: FlowProgress;
 }
 
-function knownOf({ plan }: Compiled, { config, node }: StepAt): Known {
-  const home = homeOf(config);
+function knownOf(compiled: Compiled, { config, node }: StepAt): Known {
+  const { plan } = compiled;
   const state = stateIn(plan, readState(config, [...plan.fields.keys()]));
-  const progress = progressIn(config);
-  if (progress === undefined)
-    throw new FlowError(`node "${node.name}" was reached without the sealed progress of its flow; nothing was run`);
-  if (progress.thread !== home.thread || progress.namespace !== home.namespace)
-    throw new FlowError(
-      `the sealed progress of flow "${plan.name}" belongs to another thread or graph; nothing was run`,
-    );
-  return { state, progress };
+  return { state, progress: ownProgress(compiled, node, config) };
 }
 
-/** What is known of the run that the node belongs to; `undefined` before the first one of the thread. */
-export function progressIn(config: NodeConfig): FlowProgress | undefined {
-  // The channel gives progress and nothing else.
-  return readState(config, [PROGRESS_KEY])[PROGRESS_KEY] as FlowProgress | undefined;
+/** @throws FlowError: N2 */
+function ownProgress(compiled: Compiled, node: PlanNode, config: NodeConfig): FlowProgress {
+  const progress = progressIn(compiled, config);
+  if (progress === undefined)
+    throw new FlowError(`node "${node.name}" was reached without the sealed progress of its flow; nothing was run`);
+  const home = homeOf(config);
+  if (progress.thread === home.thread && progress.namespace === home.namespace) return progress;
+  throw new FlowError(
+    `the sealed progress of flow "${compiled.plan.name}" belongs to another thread or graph; nothing was run`,
+  );
+}
+
+/** What is known of the run that the node belongs to; `undefined` before the first one of the thread. @throws FlowError */
+export function progressIn({ seals }: Compiled, config: NodeConfig): FlowProgress | undefined {
+  const { [PROGRESS_KEY]: sealed } = readState(config, [PROGRESS_KEY]);
+  return sealed === undefined ? undefined : seals.openProgress(sealed);
 }
 
 /** The thread and namespace of the graph that the node is in. */
@@ -164,6 +185,7 @@ function outputOf(compiled: Compiled, { node, names }: StepAt, { known, state, v
     after: known.progress.id,
     node: node.name,
     step: names,
+    next: visited.goto,
     counts: visited.counts,
     once: calls.filter(({ callId }) => !firsts.has(callId)),
     singles: [...visited.writes.keys()].filter((field) => plan.fields.get(field)?.rule === undefined),

@@ -10,6 +10,7 @@ import { FlowError, type Executor } from "../../../index.js";
 import {
   guardedBy,
   passGate,
+  withDeadline,
   withEdit,
   type ExecutorParts,
   type FlowPlan,
@@ -22,6 +23,9 @@ import { readTask, type NodeConfig } from "../pregel-internals.js";
 import { gateRowsBeside } from "../task-journal.js";
 import { PROGRESS_KEY } from "./progress.js";
 import type { GateEnd, StepRun } from "./step-run.js";
+
+/** Far more than the start of a node takes. */
+const STARTS_WITHIN_MS = 30_000;
 
 export interface StepAt {
   readonly plan: FlowPlan;
@@ -81,7 +85,12 @@ async function gateBeside(at: StepAt, parts: ExecutorParts, { name, state }: Bes
     // G3
     if (at.finished(name, written)) return passedBefore(nodeOf(plan, name), { plan, state, marks });
   }
-  return step.gateOf(name);
+  if (step.hasStarted(name)) return step.gateOf(name);
+  // LangGraph starts all of a step at once. One that does not come was made to look finished by somebody else.
+  const expired = () =>
+    new FlowError(`node "${name}" did not come to its gate, and nothing says that it has run; nothing more was run`);
+  const { clock } = parts;
+  return withDeadline({ clock, ms: STARTS_WITHIN_MS, signal: config.signal, expired }, () => step.gateOf(name));
 }
 
 function passedBefore(

@@ -1,16 +1,18 @@
 // What a compiled run needs to know about its past: steps, visits, loop counts, first results of tools that run once per run. Owns
 // the reserved key `aa_visits`. Whoever can write to the graph can write to it, so that it is sealed: each node writes what its
 // visit adds, bound to the progress it read; the channel opens, adds up and seals.
-//   P1  an addition that does not open, or was made for another progress, does not count
+//   P1  an addition that does not open, or was made for another progress, does not count; each run has progress of its own
 //   P2  progress that does not open, or belongs to another thread or graph, fails closed
+//   P3  what comes next is in it: a node that nothing of the flow led to does not run
 
 import { BaseChannel, EmptyChannelError } from "@langchain/langgraph";
 import { FlowError } from "../../../index.js";
 import {
   digest,
   openSeal,
-  outcomeFromJson,
-  outcomeToJson,
+  keptFromJson,
+  keptToJson,
+  reached,
   seal,
   type FlowPlan,
   type JsonValue,
@@ -31,6 +33,8 @@ export interface Home {
 /** A run: a thread may have several, one after the other. */
 export interface Beginning extends Home {
   readonly runId: string;
+  /** Random: what was added to another run of the thread, however alike, was made for another progress. */
+  readonly nonce: string;
 }
 
 export interface FlowProgress extends Beginning {
@@ -40,6 +44,9 @@ export interface FlowProgress extends Beginning {
   readonly visits: Readonly<Record<string, number>>;
   readonly counts: Readonly<Record<string, number>>;
   readonly once: readonly KeptOutcome[];
+  /** Nodes of the next step, and joins that a branch has reached, in name order. */
+  readonly ready: readonly string[];
+  readonly joins: readonly string[];
 }
 
 /** What one visit adds. */
@@ -55,114 +62,122 @@ export interface Addition {
   /** State fields without a merge rule that it wrote. */
   readonly singles: readonly string[];
   readonly begins: Beginning | null;
+  /** Where it leads to. */
+  readonly next: readonly string[];
 }
 
-export const NO_PROGRESS = { steps: 0, visits: {}, counts: {}, once: [] } as const;
+export const NO_PROGRESS = { steps: 0, visits: {}, counts: {}, once: [], ready: [], joins: [] } as const;
 
 type What = "progress" | "addition";
 
+/** How many sealed texts are remembered with what is in them, so that they need not be opened again in this process. */
+const REMEMBERED = 256;
+
 /** Seals and opens for one flow and key. */
 export class ProgressSeals {
+  readonly plan: FlowPlan;
   readonly #ring: KeyRing;
-  readonly #owner: readonly string[];
-  /** Additions made in this process, so that their channel need not open them. */
-  readonly #made = new Map<string, Addition>();
+  readonly #known = new Map<string, Addition | FlowProgress>();
 
-  constructor(ring: KeyRing, { name, fingerprint }: FlowPlan) {
+  constructor(ring: KeyRing, plan: FlowPlan) {
     this.#ring = ring;
-    this.#owner = ["compiled", name, fingerprint];
+    this.plan = plan;
   }
 
   sealBeginning(after: string | null, begins: Beginning): string {
-    return this.#sealed({ after, node: null, step: [], counts: {}, once: [], singles: [], begins });
+    const next = [this.plan.start];
+    return this.#sealAddition({ after, node: null, step: [], counts: {}, once: [], singles: [], begins, next });
   }
 
   sealAddition(visit: Omit<Addition, "begins">): string {
-    return this.#sealed({ ...visit, begins: null });
+    return this.#sealAddition({ ...visit, begins: null });
   }
 
-  #sealed(addition: Addition): string {
-    const { once, counts, begins, singles, step } = addition;
-    const json = {
+  #sealAddition(addition: Addition): string {
+    const { once, counts, begins, singles, step, next } = addition;
+    const lists = { once: once.map(keptToJson), singles: [...singles], step: [...step], next: [...next] };
+    return this.#seal("addition", addition, {
       ...addition,
+      ...lists,
       counts: { ...counts },
-      once: once.map(keptToJson),
-      singles: [...singles],
-      step: [...step],
       begins: begins && { ...begins },
-    };
-    const sealed = this.#seal("addition", json);
-    this.#made.set(sealed, addition);
-    return sealed;
+    });
   }
 
   /** P1. `undefined`: it does not count. */
   openAddition(sealed: unknown): Addition | undefined {
     if (typeof sealed !== "string") return undefined;
-    const made = this.#made.get(sealed);
-    this.#made.delete(sealed);
-    return made ?? this.#parsedAddition(sealed);
-  }
-
-  /** The same, for somebody other than the channel. */
-  readAddition(sealed: unknown): Addition | undefined {
-    if (typeof sealed !== "string") return undefined;
-    return this.#made.get(sealed) ?? this.#parsedAddition(sealed);
-  }
-
-  sealProgress(progress: FlowProgress): string {
-    const { visits, counts, once } = progress;
-    return this.#seal("progress", {
-      ...progress,
-      visits: { ...visits },
-      counts: { ...counts },
-      once: once.map(keptToJson),
-    });
-  }
-
-  /** @throws FlowError: P2 */
-  openProgress(sealed: unknown): FlowProgress {
-    const { once, ...rest } = membersOf(this.#open("progress", sealed));
-    // It was written by `sealProgress`: the seal vouches for it.
-    return { ...(rest as unknown as Omit<FlowProgress, "once">), once: keptFromJson(once) };
-  }
-
-  #parsedAddition(sealed: string): Addition | undefined {
     try {
-      const { once, ...rest } = membersOf(this.#open("addition", sealed));
-      // It was written by `sealAddition`: the seal vouches for it.
-      return { ...(rest as unknown as Omit<Addition, "once">), once: keptFromJson(once) };
+      // It was written by `sealAddition`: the seal vouches for it, and its version was looked at.
+      return this.#open("addition", sealed) as Addition;
     } catch {
       return undefined;
     }
   }
 
-  #seal(what: What, value: JsonValue): string {
-    return seal(this.#ring, { purpose: "checkpoint", owner: [...this.#owner, what] }, value);
+  sealProgress(progress: FlowProgress): string {
+    const { visits, counts, once, ready, joins } = progress;
+    return this.#seal("progress", progress, {
+      ...progress,
+      visits: { ...visits },
+      counts: { ...counts },
+      once: once.map(keptToJson),
+      ready: [...ready],
+      joins: [...joins],
+    });
   }
 
-  #open(what: What, sealed: unknown): JsonValue {
-    return openSeal(this.#ring, { purpose: "checkpoint", owner: [...this.#owner, what] }, sealed);
+  /** @throws FlowError: P2 */
+  openProgress(sealed: unknown): FlowProgress {
+    // As above.
+    return this.#open("progress", sealed) as FlowProgress;
+  }
+
+  #seal(what: What, value: Addition | FlowProgress, json: { readonly [member: string]: JsonValue }): string {
+    const sealed = seal(this.#ring, this.#context(what), { v: 1, ...json });
+    this.#remember(`${what} ${sealed}`, value);
+    return sealed;
+  }
+
+  #open(what: What, sealed: unknown): unknown {
+    const key = `${what} ${String(sealed)}`;
+    const known = typeof sealed === "string" ? this.#known.get(key) : undefined;
+    if (known !== undefined) return known;
+    const { v, once, ...rest } = membersOf(openSeal(this.#ring, this.#context(what), sealed));
+    if (v !== 1) throw unreadable();
+    // It was written by one of the two above, in this version.
+    const opened = { ...rest, once: keptIn(once) } as unknown as Addition | FlowProgress;
+    this.#remember(key, opened);
+    return opened;
+  }
+
+  #remember(key: string, value: Addition | FlowProgress): void {
+    const oldest = this.#known.size < REMEMBERED ? undefined : this.#known.keys().next().value;
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(key, value);
+  }
+
+  #context(what: What) {
+    const { name, fingerprint } = this.plan;
+    return { purpose: "checkpoint", owner: ["compiled", name, fingerprint, what] } as const;
   }
 }
 
-function keptToJson({ callId, rawDigest, outcome }: KeptOutcome): JsonValue {
-  return { callId, rawDigest, outcome: outcomeToJson(outcome) };
-}
-
-function keptFromJson(list: unknown): KeptOutcome[] {
-  if (!Array.isArray(list)) throw new FlowError("sealed progress is not of a version this release can read");
+function keptIn(list: unknown): KeptOutcome[] {
+  if (!Array.isArray(list)) throw unreadable();
   return list.map((item: unknown) => {
-    const { callId, rawDigest, outcome: json } = membersOf(item);
-    const outcome = outcomeFromJson(json);
-    if (typeof callId === "string" && typeof rawDigest === "string" && outcome !== undefined)
-      return { callId, rawDigest, outcome };
-    throw new FlowError("sealed progress is not of a version this release can read");
+    const kept = keptFromJson(item);
+    if (kept === undefined) throw unreadable();
+    return kept;
   });
 }
 
-/** The channel of `aa_visits`: its value is the progress, its checkpoint the sealed text. */
-export class ProgressChannel extends BaseChannel<FlowProgress, unknown> {
+function unreadable(): FlowError {
+  return new FlowError("sealed progress is not of a version this release can read");
+}
+
+/** The channel of `aa_visits`: whoever reads it gets the sealed text. */
+export class ProgressChannel extends BaseChannel<string, unknown> {
   override lc_graph_name = "AgentAdapterProgress";
   readonly #seals: ProgressSeals;
   #value: FlowProgress | undefined;
@@ -186,24 +201,23 @@ export class ProgressChannel extends BaseChannel<FlowProgress, unknown> {
       .map((write) => this.#seals.openAddition(write))
       .filter((addition) => addition !== undefined)
       .filter(({ after }) => after === (current?.id ?? null));
-    const next = added(current, additions);
+    const next = added(this.#seals.plan, current, additions);
     if (next === undefined) return false;
     this.#value = next;
     this.#sealed = undefined;
     return true;
   }
 
-  override get(): FlowProgress {
+  override get(): string {
     const held = this.#held();
     if (held === undefined) throw new EmptyChannelError();
-    return held;
+    this.#sealed ??= this.#seals.sealProgress(held);
+    // It was given as text, or made above.
+    return this.#sealed as string;
   }
 
-  override checkpoint(): FlowProgress {
-    const held = this.get();
-    this.#sealed ??= this.#seals.sealProgress(held);
-    // LangGraph types a checkpoint as the value; it is only ever given back to `fromCheckpoint`.
-    return this.#sealed as never;
+  override checkpoint(): string {
+    return this.get();
   }
 
   override equals(other: BaseChannel): boolean {
@@ -218,29 +232,41 @@ export class ProgressChannel extends BaseChannel<FlowProgress, unknown> {
 }
 
 /** One step's additions at once. */
-function added(current: FlowProgress | undefined, additions: readonly Addition[]): FlowProgress | undefined {
+function added(
+  plan: FlowPlan,
+  current: FlowProgress | undefined,
+  additions: readonly Addition[],
+): FlowProgress | undefined {
   const [first] = additions;
   if (first === undefined || !isWhole(additions)) return undefined;
   refuseTwoWriters(additions);
   const { begins } = first;
   const base = begins === null ? current : begun(current, begins);
   if (base === undefined) return undefined;
-  const { thread, namespace, runId, steps } = base;
+  const { thread, namespace, runId, nonce, steps } = base;
+  const ended = new Set(additions.map(({ node }) => node));
+  const left = base.joins.filter((join) => !ended.has(join));
   const visits = { ...base.visits };
   for (const { node } of additions) if (node !== null) visits[node] = (visits[node] ?? 0) + 1;
   return {
     thread,
     namespace,
     runId,
+    nonce,
     id: digest("agent-adapter/row/v1", [
-      // Of another thread no addition is for this progress, however alike the two runs are.
-      [thread, namespace, current?.id ?? null],
+      // Of another thread or run no addition is for this progress, however alike the two runs are.
+      [thread, namespace, nonce, current?.id ?? null],
       additions.map(({ node, counts }) => [node, { ...counts }]),
     ]),
     steps: begins === null ? steps + 1 : 0,
     visits,
     counts: Object.assign({}, base.counts, ...additions.map(({ counts }) => counts)),
     once: distinct([...base.once, ...additions.flatMap(({ once }) => once)]),
+    ...reached(
+      plan,
+      left,
+      additions.flatMap(({ next }) => next),
+    ),
   };
 }
 
