@@ -125,7 +125,6 @@ describe("B21, C3, B45: two gates of one step", () => {
     const stand = new FlowStand({ flow: twoGates });
     await stand.invoke({ n: 1 });
     const first = await stand.only();
-    const { config } = await stand.app.getState(stand.config as never);
     await stand.run(stand.sign(first));
     const second = await stand.only();
     for (const values of [{ [second.id]: stand.sign(first) }, { [first.id]: stand.sign(second) }]) {
@@ -133,7 +132,8 @@ describe("B21, C3, B45: two gates of one step", () => {
       expect((await stand.only()).binding).toBe(second.binding);
     }
     expect(stand.ran).toEqual(["start 1"]);
-    await stand.invoke(null, config);
+    // A new step of the same thread.
+    await stand.invoke(new Command({ update: { n: 1 } }));
     const fork = await stand.only();
     for (const answer of [first, second]) {
       await stand.invoke(resumeWith({ [fork.id]: stand.sign(answer) })).catch(() => undefined);

@@ -1,7 +1,6 @@
 // The sealed progress of a compiled flow: what an attacker without a key can do to it, what he can read, what another process finds.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
-import { isInvalidAnswer } from "agent-adapter/langgraph";
 import { approve, MemoryClaimStore } from "agent-adapter";
 import { Flow, join, Merge } from "agent-adapter/flow";
 import { z } from "zod";
@@ -36,6 +35,24 @@ function editProgress(saver: unknown, edit: (sealed: string) => unknown): string
         if (changed === undefined) delete checkpoint.channel_values["aa_visits"];
         else checkpoint.channel_values["aa_visits"] = changed;
         row[0] = new TextEncoder().encode(JSON.stringify(checkpoint));
+      }
+    }
+  }
+  return found;
+}
+
+/** The same with the sealed input of the first node. */
+function editInput(saver: unknown, edit: (sealed: string) => string): string[] {
+  if (!(saver instanceof MemorySaver)) throw new Error("only a MemorySaver can be edited");
+  const found: string[] = [];
+  for (const namespaces of Object.values(saver.storage)) {
+    for (const rows of Object.values(namespaces)) {
+      for (const row of Object.values(rows)) {
+        const changed = new TextDecoder().decode(row[0]).replace(/(?<="aa_begin":")[^"]+/g, (sealed) => {
+          found.push(sealed);
+          return edit(sealed);
+        });
+        row[0] = new TextEncoder().encode(changed);
       }
     }
   }
@@ -128,27 +145,24 @@ describe("J3/compiled, C4, B21: the sealed progress", () => {
     }
   });
 
-  it("the state that the first gate asked about, changed before its node ran: the gate lets nothing through", async () => {
-    const stand = new FlowStand({
-      flow: ({ ran }: Ink) =>
-        new Flow("first", { state: z.object({ n: z.number() }) })
-          .node("only", ({ n }) => void ran.push(`only ${n}`), { pause: ({ n }) => ({ n }) })
-          .end("only"),
-    });
-    await stand.invoke({ n: 1 });
-    const saver = stand.saver as MemorySaver;
-    for (const namespaces of Object.values(saver.storage))
-      for (const rows of Object.values(namespaces))
-        for (const row of Object.values(rows)) {
-          const text = new TextDecoder().decode(row[0]);
-          row[0] = new TextEncoder().encode(text.replace('"n":"1"', '"n":"2"'));
-        }
-    stand.elsewhere();
-    const values = await stand.signed();
-    // Asked anew, about the state that is there now.
-    await stand.invoke(null);
-    expect(isInvalidAnswer(await failure(stand.invoke(resumeWith(values))))).toBe(true);
-    expect(stand.ran).toEqual([]);
+  it("a sealed input that was changed or is another thread's, before its node ran: FlowError, nothing runs", async () => {
+    const flow = ({ ran }: Ink) =>
+      new Flow("first", { state: z.object({ n: z.number() }) })
+        .node("only", ({ n }) => void ran.push(`only ${n}`), { pause: ({ n }) => ({ n }) })
+        .end("only");
+    const other = new FlowStand({ flow });
+    await other.invoke({ n: 1 });
+    const [foreign = ""] = editInput(other.saver, (sealed) => sealed);
+    for (const edit of [flip, () => foreign]) {
+      const stand = new FlowStand({ flow });
+      await stand.invoke({ n: 1 });
+      expect(editInput(stand.saver, edit).length).toBeGreaterThan(0);
+      stand.elsewhere();
+      const values = await stand.signed();
+      for (const input of [null, resumeWith(values)])
+        expect(await failure(stand.invoke(input))).toMatchObject({ kind: "FlowError" });
+      expect(stand.ran).toEqual([]);
+    }
   });
 
   it("B48: rows of finished calls that were changed: FlowError, nothing runs", async () => {
