@@ -175,7 +175,7 @@ function gateBesideAsk({ ran, tools }: Parameters<typeof oneAsk>[0]) {
   return new Flow("mixed", { state: z.object({ n: z.number(), x: z.string().default("") }) })
     .node("start", () => ({}))
     .node("a", ({ n }) => void ran.push(`a ${n}`), { pause: ({ n }) => ({ n }) })
-    .node("b", async ({ n }, ctx) => ({ x: String(await ctx.run(tools.pay, { n }, { callId: "pay" })) }))
+    .node("b", async ({ n }, ctx) => ({ x: await ctx.run(tools.pay, { n }, { callId: "pay" }) }))
     .edge("start", "a")
     .edge("start", "b")
     .end("a")
