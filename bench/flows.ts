@@ -84,4 +84,3 @@ export function mapped() {
     .compile({ checkpointer: new MemorySaver() });
   return { ours: () => ours.invoke({ items }, newThread()), theirs: () => theirs.invoke({ items }, newThread()) };
 }
-

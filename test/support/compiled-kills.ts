@@ -272,7 +272,7 @@ class Person {
 
   #judgeState(nonce: string | undefined): void {
     const seen = Array.isArray(this.#seen["seen"]) ? this.#seen["seen"].map(String) : [];
-    const calls = seen.map((text) => text.split(" ")[1]).toSorted();
+    const calls = seen.map((text) => text.split(" ")[1] ?? "").toSorted();
     if (calls.join(" ") !== "a1 g1 p1 p2 p4 p5") this.#wrong(`the state has ${calls.join(" ")}`);
     if (!seen.includes(`did a1 ${nonce}`)) this.#wrong(`the state has ${seen.join(", ")}, and a1 ran with ${nonce}`);
   }

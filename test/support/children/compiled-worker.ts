@@ -109,7 +109,7 @@ function build(around: Around, step: CompiledStep) {
   const flow = new Flow("killed", { state, merge: { seen: Merge.append } })
     .node("first", async ({ tag }, ctx) => {
       const run = (call: string) => ctx.run(plain, { call, nonce: tag }, { callId: call });
-      return { seen: [String(await run("p1")), String(await run("p2"))] };
+      return { seen: [await run("p1"), await run("p2")] };
     })
     .node(
       "gated",
@@ -147,38 +147,49 @@ function build(around: Around, step: CompiledStep) {
   return { executor, app: compileFlow(flow, { executor }).compile({ checkpointer: around.saver }) };
 }
 
+const NOTHING = { message: "", waiting: [], unfinished: [], state: {}, steps: 0 } as const;
+
 async function turn(around: Around, step: CompiledStep): Promise<CompiledTurn> {
-  const nothing = { message: "", waiting: [], unfinished: [], state: {}, steps: 0 };
-  const { app, executor } = build(around, step);
-  const { op, thread, durability, maxConcurrency } = step;
+  const { thread, durability, maxConcurrency } = step;
   const config = {
     configurable: { thread_id: thread },
     durability,
     ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
   };
   try {
-    if (op.do === "pending") {
-      const pending = await pendingApprovals(app, config);
-      const waiting = pending.map(({ id, node, status, interrupt }) => ({ id, node, status, interrupt }));
-      const seen = await app.getState(config);
-      const state: CompiledTurn["state"] = seen.values;
-      return { ...nothing, ended: "pending", waiting, unfinished: seen.tasks.map(({ name }) => name), state };
-    }
-    if (op.do === "raw-null" || (op.do === "answer" && op.raw === true)) {
-      const input = op.do === "answer" ? new Command({ resume: op.values }) : null;
-      const output: Readonly<Record<PropertyKey, unknown>> = await app.invoke(input as never, config as never);
-      return { ...nothing, ended: output[INTERRUPT] === undefined ? "done" : "paused", state: output };
-    }
-    if (op.do === "answer" && Object.keys(op.values).length > 1) {
-      const output: Readonly<Record<PropertyKey, unknown>> = await resume(app, op.values, config, { executor });
-      return { ...nothing, ended: output[INTERRUPT] === undefined ? "done" : "paused", state: output };
-    }
-    const input = op.do === "answer" ? op.values : op.do === "start" ? { tag: "model" } : null;
-    const { status, state, steps } = await runCompiled(app, input, config);
-    return { ...nothing, ended: status, state, steps };
+    const built = build(around, step);
+    return step.op.do === "pending" ? await lookAt(built, config) : await go(built, config, step.op);
   } catch (error) {
-    return { ...nothing, ended: kindOf(error), message: error instanceof Error ? error.message : "" };
+    return { ...NOTHING, ended: kindOf(error), message: error instanceof Error ? error.message : "" };
   }
+}
+
+type Built = ReturnType<typeof build>;
+type Config = { readonly configurable: { readonly thread_id: string } };
+
+async function lookAt({ app }: Built, config: Config): Promise<CompiledTurn> {
+  const pending = await pendingApprovals(app, config);
+  const waiting = pending.map(({ id, node, status, interrupt }) => ({ id, node, status, interrupt }));
+  const seen = await app.getState(config);
+  const state: CompiledTurn["state"] = seen.values;
+  return { ...NOTHING, ended: "pending", waiting, unfinished: seen.tasks.map(({ name }) => name), state };
+}
+
+async function go({ app, executor }: Built, config: Config, op: CompiledStep["op"]): Promise<CompiledTurn> {
+  if (op.do !== "answer") {
+    if (op.do === "raw-null") return turnOf(await app.invoke(null, config));
+    const { status, state, steps } = await runCompiled(app, op.do === "start" ? { tag: "model" } : null, config);
+    return { ...NOTHING, ended: status, state, steps };
+  }
+  if (op.raw === true) return turnOf(await app.invoke(new Command({ resume: op.values }) as never, config)); // it fits every graph
+  // The verb for any app, for several answers at once.
+  if (Object.keys(op.values).length > 1) return turnOf(await resume(app, op.values, config, { executor }));
+  const { status, state, steps } = await runCompiled(app, op.values, config);
+  return { ...NOTHING, ended: status, state, steps };
+}
+
+function turnOf(output: Readonly<Record<PropertyKey, unknown>>): CompiledTurn {
+  return { ...NOTHING, ended: output[INTERRUPT] === undefined ? "done" : "paused", state: output };
 }
 
 function kindOf(error: unknown): string {

@@ -265,19 +265,63 @@ it("C5, C3: a checkpointer is demanded at the first gate, not by compile()", asy
   expect(stand.ran).toEqual(["read 1"]);
 });
 
-it("why gates are interrupts: LangGraph's interruptBefore surfaces nothing to answer and is passed by invoke(null)", async () => {
-  const ran: string[] = [];
-  const graph = new StateGraph(Annotation.Root({ n: Annotation<number>() }))
-    .addNode("gated", () => {
-      ran.push("gated");
-      return {};
-    })
-    .addEdge(START, "gated")
-    .compile({ checkpointer: new MemorySaver(), interruptBefore: ["gated"] });
-  const config = { configurable: { thread_id: "t" } };
-  expect(await graph.invoke({ n: 1 }, config)).toMatchObject({ __interrupt__: [] });
-  await graph.invoke(null, config);
-  expect(ran).toEqual(["gated"]);
-  await graph.invoke({ n: 1 }, { configurable: { thread_id: "u" }, interruptBefore: [] });
-  expect(ran).toEqual(["gated", "gated"]);
+describe("why gates are interrupts of ours: what LangGraph's interruptBefore does", () => {
+  const State = Annotation.Root({ n: Annotation<number>() });
+  function gated(ran: string[]) {
+    return new StateGraph(State)
+      .addNode("gated", () => {
+        ran.push("gated");
+        return {};
+      })
+      .addNode("beside", () => {
+        ran.push("beside");
+        return {};
+      })
+      .addEdge(START, "gated")
+      .addEdge(START, "beside");
+  }
+
+  it("surfaces nothing to answer, and invoke(null), an empty update or a setting of the caller pass it", async () => {
+    const ran: string[] = [];
+    const app = gated(ran).compile({ checkpointer: new MemorySaver(), interruptBefore: ["gated"] });
+    let thread = 0;
+    const config = () => ({ configurable: { thread_id: `t${(thread += 1)}` } });
+    const pass: Readonly<Record<string, (at: { configurable: { thread_id: string } }) => Promise<unknown>>> = {
+      null: (at) => app.invoke(null, at),
+      "an update": (at) =>
+        app.invoke(new Command({ update: {} as never, goto: [] }), at).catch(() => app.invoke(null, at)),
+    };
+    for (const how of Object.values(pass)) {
+      ran.length = 0;
+      const at = config();
+      expect(await app.invoke({ n: 1 }, at)).toMatchObject({ __interrupt__: [] });
+      const { tasks } = await app.getState(at);
+      expect(tasks.flatMap(({ interrupts }) => interrupts)).toEqual([]);
+      await how(at);
+      expect(ran.toSorted()).toEqual(["beside", "gated"]);
+    }
+    ran.length = 0;
+    await app.invoke({ n: 1 }, { ...config(), interruptBefore: [] });
+    expect(ran.toSorted()).toEqual(["beside", "gated"]);
+  });
+
+  it("a parent of it has nothing to answer either, and passes it with null", async () => {
+    const ran: string[] = [];
+    const app = new StateGraph(State)
+      .addNode("inner", gated(ran).compile({ interruptBefore: ["gated"] }))
+      .addEdge(START, "inner")
+      .compile({ checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: "t" } };
+    expect(await app.invoke({ n: 1 }, config)).toMatchObject({ __interrupt__: [] });
+    expect(ran).toEqual([]);
+    await app.invoke(null, config);
+    expect(ran.toSorted()).toEqual(["beside", "gated"]);
+  });
+
+  it("C3: ours costs no invocation more: one to the question, one with the answer", async () => {
+    const stand = new FlowStand({ flow: oneGate });
+    await stand.invoke({ n: 1 });
+    expect((await stand.invoke(resumeWith(await stand.signed()))).__interrupt__).toBeUndefined();
+    expect(stand.ran).toEqual(["read 1", "send 1", "note 1", "after 1"]);
+  });
 });

@@ -68,9 +68,8 @@ function parentOf(inner: unknown) {
 async function finish(stand: FlowStand, most = 30): Promise<number> {
   for (let answers = 0; answers < most; answers += 1) {
     stand.elsewhere();
-    const [next] = (await pendingApprovals(stand.app as never, stand.config)).filter(
-      ({ status }) => status === "waiting",
-    );
+    const pendings = await pendingApprovals(stand.app as never, stand.config);
+    const next = pendings.find(({ status }) => status === "waiting");
     if (next === undefined) return answers;
     await resume(
       stand.app as never,

@@ -40,7 +40,7 @@ class Relay {
 
   /** Looked at in one process, signed here, sent in another. */
   async answer(decision: ApprovalDecision = approve({ by: "ana" }), killAt?: number | string) {
-    const [pending] = (await this.look()).waiting.filter(({ status }) => status === "waiting");
+    const pending = (await this.look()).waiting.find(({ status }) => status === "waiting");
     if (pending === undefined) throw new Error("nothing waits");
     // As it was stored.
     const values = { [pending.id]: processes.port.resumeValue(pending.interrupt as never, decision) };

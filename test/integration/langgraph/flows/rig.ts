@@ -188,7 +188,7 @@ export class FlowStand {
   }
 
   private async firstWaiting(): Promise<PendingApproval> {
-    const [first] = (await this.pendings()).filter(({ status }) => status === "waiting");
+    const first = (await this.pendings()).find(({ status }) => status === "waiting");
     if (first === undefined) throw new Error("nothing waits");
     return first;
   }
@@ -237,12 +237,12 @@ export function twoGates({ ran, tools }: Ink) {
 /** `before` reads, `send` (behind a gate) notes it, `after` ends. */
 export function oneGate({ ran, tools }: Ink) {
   return new Flow("gate", { state: z.object({ ...inks, got: z.string().default("") }), merge: { seen: Merge.append } })
-    .node("before", async ({ n }, ctx) => ({ got: String(await ctx.run(tools.read, { n }, { callId: "read" })) }))
+    .node("before", async ({ n }, ctx) => ({ got: await ctx.run(tools.read, { n }, { callId: "read" }) }))
     .node(
       "send",
       async ({ n }, ctx) => {
         ran.push(`send ${n}`);
-        return { seen: [String(await ctx.run(tools.note, { n }, { callId: "note" }))] };
+        return { seen: [await ctx.run(tools.note, { n }, { callId: "note" })] };
       },
       { pause: ({ n }) => ({ n }) },
     )
@@ -261,10 +261,10 @@ export function oneAsk({ ran, tools }: Ink) {
     state: z.object({ ...inks, got: z.string().default(""), receipt: z.string().default("") }),
     merge: { seen: Merge.append },
   })
-    .node("first", async ({ n }, ctx) => ({ got: String(await ctx.run(tools.note, { n }, { callId: "note" })) }))
+    .node("first", async ({ n }, ctx) => ({ got: await ctx.run(tools.note, { n }, { callId: "note" }) }))
     .node("work", async ({ n }, ctx) => {
       await ctx.run(tools.read, { n }, { callId: "read" });
-      return { receipt: String(await ctx.run(tools.pay, { n }, { callId: "pay" })) };
+      return { receipt: await ctx.run(tools.pay, { n }, { callId: "pay" }) };
     })
     .node("last", ({ n }) => {
       ran.push(`last ${n}`);
