@@ -62,8 +62,10 @@ function registryOf(world: World): Registry {
       inputSchema: text,
       cost: 5,
       ...more,
-      execute: (args) => {
+      execute: async (args) => {
         world.ran.push(`${name} ${args.text}`);
+        if (args.text.startsWith("slow"))
+          for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         if (name === "refuse") throw new ToolError("not today");
         if (name === "flaky") world.failFirst(args.text, 2);
         if (args.text.startsWith("fails")) world.failFirst(args.text, 1);

@@ -267,6 +267,8 @@ export function told({ finished, ...seen }: Observed, outcome: Outcome) {
   const isWhole = outcome.status === "done" || outcome.status === "conflict";
   return {
     ...seen,
+    orDenied: outcome.orDenied,
+    status: outcome.orDenied && seen.status === "denied" ? outcome.status : seen.status,
     // A run that threw before its first step ended has shown no state.
     state: seen.state ?? outcome.state,
     ledger: isWhole ? seen.ledger : outcome.ledger,

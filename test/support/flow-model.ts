@@ -28,6 +28,8 @@ export interface Outcome {
   readonly visits: Readonly<Record<string, number>>;
   /** In alphabetical order. */
   readonly ledger: readonly Counted[];
+  /** A node of the last step is denied beside one over its cap: when that one waits for an answer, too, whoever is first decides. */
+  readonly orDenied: boolean;
 }
 
 /** Attempts that a call takes in all, failed ones and those of later runs of its node included. */
@@ -80,6 +82,7 @@ interface Run {
   steps: number;
   /** Nodes that some way has led to and that have not run since. */
   reached: readonly string[];
+  orDenied: boolean;
 }
 
 /** Interpret the sketch. */
@@ -93,12 +96,14 @@ export function predict(sketch: FlowSketch): Outcome {
     state: { log: [], seen: [], bag: {}, text: "", list: [], note: "", ...input },
     steps: 0,
     reached: nodes.slice(0, 1).map(({ name }) => name),
+    orDenied: false,
   };
   for (;;) {
     const now = nextStep(run);
     const status = now.length === 0 ? "done" : run.steps >= maxSteps ? "loop" : takeStep(run, now);
     const { state, steps, visits, ledger } = run;
-    if (status !== undefined) return { status, state, steps, visits, ledger: ledger.toSorted(byText) };
+    if (status !== undefined)
+      return { status, state, steps, visits, ledger: ledger.toSorted(byText), orDenied: run.orDenied };
   }
 }
 
@@ -119,6 +124,7 @@ function takeStep(run: Run, now: readonly NodeSketch[]): Outcome["status"] | und
   const seen = passGates(run, now);
   if (seen === undefined) return "denied";
   const ends = now.map((node) => visitOf(run, node, seen));
+  run.orDenied = ends.includes("loop") && ends.includes("denied");
   if (ends.includes("loop")) return "loop";
   if (ends.includes("denied")) return "denied";
   const visited = ends.filter((one) => typeof one === "object");

@@ -204,6 +204,20 @@ export const failures: readonly ParityCase[] = [
     ends: { status: "done", log: ["s", "1", "2", "3", "d"], ran: 5, steps: 3 },
   },
   {
+    name: "a node that fails while others still run stops none of them",
+    flow: (world) =>
+      graph(
+        [
+          ["s", "a"],
+          ["s", "b"],
+          ["s", "c"],
+        ],
+        { a: failing(world, "a", 1, logs("a")), b: runs("echo", "slow", "2"), c: runs("ask", "slow 3") },
+      ),
+    tries: 1,
+    ends: { status: "done", log: ["s", "a", "slow", "2", "slow 3"], ran: 5, pauses: 1 },
+  },
+  {
     name: "two nodes that fail: the first by name is heard of",
     flow: (world) =>
       graph(
