@@ -79,7 +79,7 @@ export class KeyRing {
    * Tells whoever has the current secret from everybody else, in full length where the id has eight digits. For the memory of
    * this process only: written down, it would let anybody try out guesses of a weak secret.
    */
-  get identity(): string {
+  identity(): string {
     return this.#keys[0].identity;
   }
 

@@ -10,7 +10,7 @@ import type { ExecutorParts } from "./parts.js";
  * Without a secret nothing tells executors apart but themselves.
  */
 export function ownerOf({ id, keys }: Pick<ExecutorParts, "id" | "keys">): string {
-  return keys.perProcess ? id : keys.identity;
+  return keys.perProcess ? id : keys.identity();
 }
 
 /** What makes a run: whose it is, its thread where there is one, else this executor, and its id. */
