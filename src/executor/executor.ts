@@ -161,9 +161,11 @@ export class Executor<Names extends string = string> {
     return { task, context: run, outer: undefined };
   }
 
-  #taskRun({ runId, signal }: RunContext, named: boolean): TaskRun {
-    const key = JSON.stringify(["run", this.#parts.id, runId]);
+  #taskRun({ runId, threadId, signal }: RunContext, named: boolean): TaskRun {
+    // Two threads may number their turns alike: a run is one of its thread, also to reviewers.
+    const id = threadId === undefined ? [runId] : [threadId, runId];
+    const key = JSON.stringify(["run", this.#parts.id, ...id]);
     const entry = named ? taskEntry(key, this.#parts.clock.now()) : privateTaskEntry();
-    return new TaskRun({ id: [runId], group: key, entry, host: plainHost, signal, claimsOf: this.#parts.id });
+    return new TaskRun({ id, group: key, entry, host: plainHost, signal, claimsOf: this.#parts.id });
   }
 }

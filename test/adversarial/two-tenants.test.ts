@@ -3,8 +3,9 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { approve, Executor, MemoryCache, Registry, type ExecutorOptions } from "agent-adapter";
-import { Flow } from "agent-adapter/flow";
+import { approve, CallbackApproval, Executor, MemoryCache, Registry, type ExecutorOptions } from "agent-adapter";
+import { Flow, runFlow } from "agent-adapter/flow";
+import { exportTool } from "agent-adapter/langchain";
 import { compileFlow, LangGraphApproval, runCompiled } from "agent-adapter/langgraph";
 import { forgetProcess } from "../support/process.js";
 
@@ -102,5 +103,53 @@ describe("the first result of a tool that runs once per run", () => {
     expect(keys[0]).toMatch(/^[\w-]{43}$/);
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
+  });
+});
+
+describe("a visit of a local flow", () => {
+  it("J2: is remembered for executors of one secret, and no other tenant's rules are skipped by it", async () => {
+    const ran: string[] = [];
+    const tenant = tenantsOf(ran);
+    const run = ({ executor }: Tenant) => runFlow(flow, {}, { executor, runId: "order-1" });
+    expect(await run(tenant("ana", { secret: ANA }))).toMatchObject({ state: { r: "record of ana" } });
+    expect(await run(tenant("ana's next", { secret: ANA }))).toMatchObject({ state: { r: "record of ana" } });
+    expect(await run(tenant("ben", { secret: BEN, policy: { read: true } }))).toMatchObject({ status: "paused" });
+    expect(await run(tenant("none", { policy: { read: true } }))).toMatchObject({ status: "paused" });
+    expect(ran).toEqual(["ana"]);
+  });
+});
+
+describe("a run of a plain program", () => {
+  it("E7/process, A2: of one name in two threads is two runs, each with results and approvals of its own", async () => {
+    const asked: unknown[] = [];
+    const ran: (string | undefined)[] = [];
+    const registry = new Registry();
+    const read = registry.tool({
+      name: "read",
+      description: "Reads a record.",
+      inputSchema: z.object({}),
+      confirm: true,
+      execute: (_args, { threadId, idempotencyKey }) => {
+        ran.push(idempotencyKey);
+        return `record of ${threadId}`;
+      },
+    });
+    const approval = new CallbackApproval((request) => {
+      asked.push(request.request.taskRun);
+      return approve();
+    });
+    const executor = new Executor(registry, { approval });
+    const exported = exportTool(read, executor);
+    const said = async (thread_id: string) => {
+      const call = { type: "tool_call" as const, id: "call_0", name: "read", args: {} };
+      const message: unknown = await exported.invoke(call, { configurable: { thread_id, run_id: "turn-1" } });
+      return message;
+    };
+    expect(await said("ana")).toMatchObject({ content: "record of ana" });
+    expect(await said("ben")).toMatchObject({ content: "record of ben" });
+    expect(await said("ben")).toMatchObject({ content: "record of ben" });
+    await executor.run(read, {}, { context: executor.context({ runId: "turn-1" }) });
+    expect(asked).toEqual([["ana", "turn-1"], ["ben", "turn-1"], ["turn-1"]]);
+    expect(new Set(ran).size).toBe(3);
   });
 });
