@@ -14,7 +14,7 @@ import { explain as explainCall, type Explanation } from "./explain.js";
 import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
 import { runCall, signalOf } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
-import { currentScope, type Scope } from "./scope.js";
+import { currentScope, refuseLate, type Scope } from "./scope.js";
 
 export interface ContextOptions {
   /** Names the run: the same id is the same run, whose finished calls replay. Default: a random one. */
@@ -119,6 +119,7 @@ export class Executor<Names extends string = string> {
     const { callId, signal, context, ...rest } = options;
     refuseUnknown("run()", rest);
     const scope = this.#scope(context);
+    refuseLate(scope);
     const request = { tool: this.#registered(tool), args, callId, signal };
     if (!scope.task.host.pauses) return runCall(this.#parts, scope, request);
     return scope.task.deciding((decided) => runCall(this.#parts, scope, { ...request, decided }));
@@ -135,6 +136,7 @@ export class Executor<Names extends string = string> {
     const { context, concurrency = this.#parts.concurrency, signal, ...rest } = options;
     refuseUnknown("runMany()", rest);
     const scope = this.#scope(context);
+    refuseLate(scope);
     const batch = () => runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, signal) });
     return scope.task.host.pauses ? scope.task.deciding(batch) : batch();
   }
