@@ -4,7 +4,7 @@
 export { partsOf } from "./executor/executor.js";
 export type { ExecutorParts } from "./executor/parts.js";
 export { defaultExecutor } from "./executor/default-executor.js";
-export { currentScope, enterScope, type Scope } from "./executor/scope.js";
+export { currentScope, enterScope, refuseLate, type Scope } from "./executor/scope.js";
 export { hiddenFailure, runBatch, type CallOutcome } from "./executor/run-many.js";
 export { isHostSignal } from "./executor/control-flow.js";
 

@@ -12,7 +12,7 @@ export type Secret = string | Uint8Array;
 export type Secrets = Secret | readonly [Secret, ...Secret[]];
 
 /** What a key is derived for; a MAC of one purpose is worth nothing for another. */
-export type KeyPurpose = "answer" | "seal" | "checkpoint" | "mark";
+export type KeyPurpose = "answer" | "seal" | "checkpoint" | "mark" | "once";
 
 /** The label a MAC is made under; part of what is signed. */
 export type MacLabel = `agent-adapter/${string}/v${number}`;
@@ -31,11 +31,13 @@ const MIN_SECRET_BYTES = 16;
 const KEY_BYTES = 32;
 const MAC_CHARACTERS = 43;
 const KEY_ID_LABEL = "agent-adapter/key-id/v1";
+const IDENTITY_LABEL = "agent-adapter/identity/v1";
 // Shared by every copy of the package in a process: what one sealed the other opens.
 const PROCESS_KEY = Symbol.for("agent-adapter/process-key/v1");
 
 interface RingKey {
   readonly id: string;
+  readonly identity: string;
   readonly secret: KeyObject;
   /** By HKDF info; the infos are a closed set, so this stays small. */
   readonly derived: Map<string, KeyObject>;
@@ -65,12 +67,20 @@ export class KeyRing {
 
   /** The ring of this process: random, the same for every copy of the package, useless to any other process. */
   static forProcess(): KeyRing {
-    return new KeyRing({ id: PROCESS_KEY_ID, secret: processSecret(), derived: new Map() }, []);
+    return new KeyRing({ ...ringKey(processSecret()), id: PROCESS_KEY_ID }, []);
   }
 
   /** The id of the key that signs and seals. */
   get currentId(): string {
     return this.#keys[0].id;
+  }
+
+  /**
+   * Tells whoever has the current secret from everybody else, in full length where the id has eight digits. For the memory of
+   * this process only: written down, it would let anybody try out guesses of a weak secret.
+   */
+  identity(): string {
+    return this.#keys[0].identity;
   }
 
   /** Is this the random ring of one process? What it seals dies with the process. */
@@ -95,6 +105,12 @@ export class KeyRing {
   sign(purpose: KeyPurpose, label: MacLabel, value: JsonValue): Signed {
     const [current] = this.#keys;
     return { keyId: current.id, mac: macOf(derive(current, macInfo(purpose)), labelled(label, value)) };
+  }
+
+  /** The MAC of `[label, value]` under each key, the current one first: what a key that was rotated out named is still found. */
+  names(purpose: KeyPurpose, label: MacLabel, value: JsonValue): readonly string[] {
+    const text = labelled(label, value);
+    return this.#keys.map((key) => macOf(derive(key, macInfo(purpose)), text));
   }
 
   /**
@@ -155,8 +171,8 @@ function secretBytes(secret: unknown): Buffer | undefined {
 }
 
 function ringKey(secret: KeyObject): RingKey {
-  const id = createHmac("sha256", secret).update(KEY_ID_LABEL).digest("hex").slice(0, 8);
-  return { id, secret, derived: new Map() };
+  const print = (label: string) => createHmac("sha256", secret).update(label).digest("hex");
+  return { id: print(KEY_ID_LABEL).slice(0, 8), identity: print(IDENTITY_LABEL), secret, derived: new Map() };
 }
 
 function processSecret(): KeyObject {

@@ -14,7 +14,7 @@ import { explain as explainCall, type Explanation } from "./explain.js";
 import { settleParts, type ExecutorOptions, type ExecutorParts } from "./parts.js";
 import { runCall, signalOf } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
-import { currentScope, type Scope } from "./scope.js";
+import { currentScope, refuseLate, type Scope } from "./scope.js";
 
 export interface ContextOptions {
   /** Names the run: the same id is the same run, whose finished calls replay. Default: a random one. */
@@ -119,6 +119,7 @@ export class Executor<Names extends string = string> {
     const { callId, signal, context, ...rest } = options;
     refuseUnknown("run()", rest);
     const scope = this.#scope(context);
+    refuseLate(scope);
     const request = { tool: this.#registered(tool), args, callId, signal };
     if (!scope.task.host.pauses) return runCall(this.#parts, scope, request);
     return scope.task.deciding((decided) => runCall(this.#parts, scope, { ...request, decided }));
@@ -135,6 +136,7 @@ export class Executor<Names extends string = string> {
     const { context, concurrency = this.#parts.concurrency, signal, ...rest } = options;
     refuseUnknown("runMany()", rest);
     const scope = this.#scope(context);
+    refuseLate(scope);
     const batch = () => runBatch(this.#parts, scope, calls, { concurrency, signal: signalOf(scope, signal) });
     return scope.task.host.pauses ? scope.task.deciding(batch) : batch();
   }
@@ -161,9 +163,11 @@ export class Executor<Names extends string = string> {
     return { task, context: run, outer: undefined };
   }
 
-  #taskRun({ runId, signal }: RunContext, named: boolean): TaskRun {
-    const key = JSON.stringify(["run", this.#parts.id, runId]);
+  #taskRun({ runId, threadId, signal }: RunContext, named: boolean): TaskRun {
+    // Two threads may number their turns alike: a run is one of its thread, also to reviewers.
+    const id = threadId === undefined ? [runId] : [threadId, runId];
+    const key = JSON.stringify(["run", this.#parts.id, ...id]);
     const entry = named ? taskEntry(key, this.#parts.clock.now()) : privateTaskEntry();
-    return new TaskRun({ id: [runId], group: key, entry, host: plainHost, signal, claimsOf: this.#parts.id });
+    return new TaskRun({ id, group: key, entry, host: plainHost, signal, claimsOf: this.#parts.id });
   }
 }

@@ -2,6 +2,7 @@
 // asynchronous flow of control, so that `executor.run` inside a node or a tool body finds the task run by itself.
 
 import { contextStore } from "../context/current-context.js";
+import { ToolUsageError } from "../errors.js";
 import type { CallContext, RunContext } from "../context/run-context.js";
 import type { TaskRun } from "../journal/task-run.js";
 
@@ -15,6 +16,10 @@ export interface OuterCall {
   readonly signal: AbortSignal | undefined;
   /** How many calls its body has made. */
   children: number;
+  /** Where it runs. */
+  readonly task: TaskRun;
+  /** Has its body not ended yet? */
+  running: boolean;
 }
 
 export interface Scope {
@@ -27,6 +32,17 @@ const scopes = contextStore<Scope>();
 
 export const currentScope = scopes.current;
 export const enterScope = scopes.enter;
+
+/**
+ * Nothing starts in a task run whose attempt is over: it would be missing in what was kept of that attempt, and run again. A body
+ * that still runs belongs to a call that started in time, and so does what it calls.
+ *
+ * @throws ToolUsageError
+ */
+export function refuseLate({ task, outer }: Scope): void {
+  if (!task.over || (outer?.task === task && outer.running)) return;
+  throw new ToolUsageError("this visit is over: wait for your calls");
+}
 
 /** The run and call of the tool body that asks; `undefined` outside one. */
 export function currentContext(): CallContext | undefined {

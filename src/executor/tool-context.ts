@@ -4,17 +4,26 @@ import { isJson } from "../crypto/canonical-json.js";
 import { digest } from "../crypto/digest.js";
 import type { ToolContext } from "../tools/spec.js";
 import type { Attempt } from "./attempt.js";
-import { enterScope, type OuterCall } from "./scope.js";
+import { enterScope, refuseLate, type OuterCall } from "./scope.js";
 
 interface Surroundings {
   /** Run the function where `executor.run` and `currentContext` find this call. */
-  within<T>(body: (ctx: ToolContext) => T): T;
+  within(body: (ctx: ToolContext) => unknown): Promise<unknown>;
 }
 
 export function toolContext(attempt: Attempt): Surroundings {
   const { task, context, name, callId } = attempt;
-  const self: OuterCall = { tool: name, callId, approved: attempt.claimed, signal: attempt.bodySignal, children: 0 };
-  return { within: (body) => enterScope({ task, context, outer: self }, () => body(contextOf(attempt, self))) };
+  const { claimed: approved, bodySignal: signal } = attempt;
+  const self: OuterCall = { tool: name, callId, approved, signal, children: 0, task, running: true };
+  return {
+    async within(body) {
+      try {
+        return await enterScope({ task, context, outer: self }, () => body(contextOf(attempt, self)));
+      } finally {
+        self.running = false;
+      }
+    },
+  };
 }
 
 function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
@@ -40,7 +49,9 @@ function contextOf(attempt: Attempt, self: OuterCall): ToolContext {
     async run(tool, args) {
       // A body that was left behind does nothing more.
       source?.throwIfAborted();
-      return attempt.runNested({ task, context, outer: self }, { tool, args });
+      const scope = { task, context, outer: self };
+      refuseLate(scope);
+      return attempt.runNested(scope, { tool, args });
     },
   };
 }

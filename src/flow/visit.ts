@@ -4,7 +4,7 @@
 //   V2  an attempt starts from the top; what finished in an earlier attempt, here or before a pause, replays
 //   V3  a pause, an abort and an answer for the model are never retried
 //   V4  a visit is over when the calls it started are: one that runs on beside a pause or a failure would be missing in what is kept
-//       of the visit, and run again; an abort leaves them behind
+//       of the visit, and run again; an abort leaves them behind. Once it is over, its code starts nothing more
 
 import { backoffMs } from "../async/backoff.js";
 import { untilAborted, withDeadline } from "../async/deadline.js";
@@ -116,7 +116,10 @@ async function callsEnded(task: TaskRun): Promise<void> {
     const own = [...task.entry.calls.values()].flatMap(({ running }) =>
       running?.owner === task ? [running.settled] : [],
     );
-    if (own.length === 0) return;
+    if (own.length === 0) {
+      task.close();
+      return;
+    }
     // They never reject. Those that were waited for may have started others.
     await untilAborted(task.signal, Promise.all(own));
   }

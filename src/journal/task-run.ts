@@ -91,6 +91,16 @@ export class TaskRun implements AttemptOwner {
     return !this.#settled && this.signal?.aborted !== true;
   }
 
+  /** Has its attempt ended, in all its parts? A plain program's never does. */
+  get over(): boolean {
+    return this.#settled;
+  }
+
+  /** The attempt ends now, for an owner who has just seen that nothing of it runs any more. */
+  close(): void {
+    this.#settled = true;
+  }
+
   /**
    * Run one attempt, or a part of one: while any part runs its entry is not forgotten, afterwards its calls are nobody's.
    */
@@ -101,7 +111,7 @@ export class TaskRun implements AttemptOwner {
       return await holding(this.entry, body);
     } finally {
       this.#inside -= 1;
-      this.#settled = this.#inside === 0;
+      this.#settled ||= this.#inside === 0;
     }
   }
 

@@ -86,15 +86,23 @@ function slotOf(attempt: Attempt): string {
   return specOf(attempt).definitionDigest;
 }
 
-function carriedKey(attempt: Attempt): string {
-  const { context } = attempt;
-  return digest("agent-adapter/cache/v1", ["once", context.threadId ?? null, context.runId, slotOf(attempt)]);
+/**
+ * Under which keys a cache carries it: written under the first, found under any. A cache is shared by whoever is given it, so
+ * that those with another secret are told apart by a MAC. A secret of one process could find nothing in the next one, and
+ * nothing tells such executors apart.
+ */
+function carriedKeys(attempt: Attempt): readonly string[] {
+  const { context, parts } = attempt;
+  const run = [context.threadId ?? null, context.runId, slotOf(attempt)];
+  if (parts.keys.perProcess) return [digest("agent-adapter/cache/v1", ["once", ...run])];
+  return parts.keys.names("once", "agent-adapter/once/v1", run);
 }
 
 async function carry(attempt: Attempt, { rawDigest, outcome }: CallEntry): Promise<void> {
-  if (outcome?.status !== "ok") return;
+  const [key] = carriedKeys(attempt);
+  if (outcome?.status !== "ok" || key === undefined) return;
   try {
-    await attempt.parts.sharedCache?.set(carriedKey(attempt), canonicalJson([rawDigest, outcome.json]), undefined);
+    await attempt.parts.sharedCache?.set(key, canonicalJson([rawDigest, outcome.json]), undefined);
   } catch {
     attempt.parts.logger.warn(`the first result of ${attempt.name} could not be kept in the cache`);
   }
@@ -102,11 +110,21 @@ async function carry(attempt: Attempt, { rawDigest, outcome }: CallEntry): Promi
 
 /** @throws what the cache throws: without it nobody knows whether the tool ran, so it does not run */
 async function recall(attempt: Attempt, run: TaskEntry): Promise<void> {
-  const carried = await attempt.parts.sharedCache?.get(carriedKey(attempt));
+  const carried = await carriedBy(attempt);
   if (carried === undefined || run.calls.get(slotOf(attempt))?.outcome !== undefined) return;
   const pair: unknown = JSON.parse(carried);
   if (!Array.isArray(pair)) return;
   const [rawDigest, json]: unknown[] = pair;
   if (typeof rawDigest !== "string" || (typeof json !== "string" && json !== null)) return;
   run.calls.set(slotOf(attempt), { rawDigest, outcome: { status: "ok", json }, running: undefined });
+}
+
+async function carriedBy(attempt: Attempt): Promise<string | undefined> {
+  const { sharedCache } = attempt.parts;
+  if (sharedCache === undefined) return undefined;
+  for (const key of carriedKeys(attempt)) {
+    const carried = await sharedCache.get(key);
+    if (carried !== undefined) return carried;
+  }
+  return undefined;
 }

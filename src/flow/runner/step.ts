@@ -8,6 +8,7 @@ import type { ApprovalPort } from "../../approvals/port.js";
 import { ApprovalAlreadyDecided, isAgentAdapterError, type AgentAdapterError } from "../../errors.js";
 import type { Executor } from "../../executor/executor.js";
 import type { ExecutorParts } from "../../executor/parts.js";
+import { ownerOf } from "../../executor/run-entry.js";
 import type { Scope } from "../../executor/scope.js";
 import type { RunContext } from "../../context/run-context.js";
 import { settleAll } from "../../async/limit.js";
@@ -56,9 +57,10 @@ export interface WaitingAsk {
   readonly ask: AskRecord;
 }
 
-/** What this process remembers about the visit of a node in this step. */
+/** What this process remembers about the visit of a node in this step, for executors with the same secret. */
 export function visitEntry({ plan, parts, context, held }: LocalRun, from: Progress, node: string): TaskEntry {
-  return held.entry(JSON.stringify(["flow", ...visitId(plan, context.runId, { from, node })]), parts.clock.now());
+  const key = ["flow", ownerOf(parts), ...visitId(plan, context.runId, { from, node })];
+  return held.entry(JSON.stringify(key), parts.clock.now());
 }
 
 function visitId(

@@ -7,6 +7,7 @@ import {
   holding,
   partsOf,
   randomId,
+  refuseLate,
   runEntry,
   sameJson,
   taskEntry,
@@ -52,6 +53,7 @@ export async function runInTask<T>(
   const around = currentScope();
   // A node of ours inside a node of ours is one task run: answers enter once.
   if (around !== undefined && around.outer === undefined && sameJson(around.task.id, id)) {
+    refuseLate(around);
     return body({ scope: around, namespace: pregel.namespace });
   }
   const entry = taskEntry(JSON.stringify(["langgraph", ...id]), parts.clock.now());

@@ -71,6 +71,22 @@ describe("secrets", () => {
     }
   });
 
+  test("E7/process: the identity of a ring is that of its current secret, and is neither the secret nor its id", () => {
+    expect(ring([NEW, OLD]).identity()).toBe(ring(Buffer.from(NEW)).identity());
+    expect(ring(NEW).identity()).not.toBe(ring(OLD).identity());
+    expect(ring(NEW).identity()).toMatch(/^[0-9a-f]{64}$/);
+    expect(ring(NEW).identity().startsWith(ring(NEW).currentId)).toBe(false);
+  });
+
+  test("E7/shared: a name is made under each key, the current one first, and under its own label", () => {
+    const label = "agent-adapter/once/v1";
+    const names = ring([NEW, OLD]).names("once", label, ["run"]);
+    expect(names).toEqual([...ring(NEW).names("once", label, ["run"]), ...ring(OLD).names("once", label, ["run"])]);
+    expect(new Set(names).size).toBe(2);
+    expect(names[0]).toBe(ring(NEW).sign("once", label, ["run"]).mac);
+    expect(names[0]).not.toBe(ring(NEW).sign("answer", label, ["run"]).mac);
+  });
+
   test("rings with the same keys in the same order are the same", () => {
     expect(ring([NEW, OLD]).sameAs(ring([NEW, OLD]))).toBe(true);
     expect(ring([NEW, OLD]).sameAs(ring([OLD, NEW]))).toBe(false);

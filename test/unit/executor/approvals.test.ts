@@ -73,7 +73,7 @@ describe("the request", () => {
       kind: "tool",
       runId: "the request",
       threadId: "t",
-      taskRun: ["the request"],
+      taskRun: ["t", "the request"],
       tool: "pay",
       description: "Pays.",
       effects: "destructive",
