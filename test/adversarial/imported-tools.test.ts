@@ -69,7 +69,9 @@ describe.each(["confirm", "policy"])("an imported tool that asks by %s", (by) =>
       description: "echoes",
       func: async (text) => `ran ${ran.push(text)}`,
     });
-    expect(await executorOf(echo, by).run("echo", { input: "hello" })).toBe("ran 1");
+    expect(await executorOf(echo as unknown as StructuredToolInterface, by).run("echo", { input: "hello" })).toBe(
+      "ran 1",
+    );
     expect([shown, ran]).toEqual([[{ input: "hello" }], ["hello"]]);
   });
 });

@@ -205,6 +205,10 @@ async function takesEdit(attempt: Attempt, decision: Parameters<typeof acceptedE
 async function acceptedEdit(attempt: Attempt, decision: { approved: boolean; editedArgs?: JsonObject }) {
   if (!decision.approved || decision.editedArgs === undefined) return undefined;
   const parsed = jsonCopy(await specOf(attempt).parseEditedArguments(decision.editedArgs, attempt.parts.limits));
-  if (isJsonObject(parsed)) return parsed;
-  throw new ToolArgsInvalid(`the edited arguments of ${attempt.name} are not a JSON object`, about(attempt));
+  if (!isJsonObject(parsed))
+    throw new ToolArgsInvalid(`the edited arguments of ${attempt.name} are not a JSON object`, about(attempt));
+  // A tool's run as they are; a gate's are written into the state.
+  const why = attempt.kind === "gate" ? attempt.task.host.cannotCarry(parsed, "edit") : undefined;
+  if (why === undefined) return parsed;
+  throw new ToolArgsInvalid(`the edit at gate "${attempt.name}" ${why}`, about(attempt));
 }
