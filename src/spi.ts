@@ -38,7 +38,7 @@ export {
 export { parseAnswer, type OneAnswer } from "./approvals/answer.js";
 export { decidedByOf, Signers, signersOf, type GivenDecision, type SignerOptions } from "./approvals/signers.js";
 export { SignedApproval, type SignedApprovalOptions } from "./approvals/signed-approval.js";
-export { fieldsOf, parseDecision } from "./approvals/decision.js";
+export { fieldsOf, isApprovalDecision, parseDecision } from "./approvals/decision.js";
 export { APPROVAL_TYPE } from "./approvals/review-request.js";
 export { bindingOf } from "./approvals/request.js";
 
@@ -92,6 +92,7 @@ export {
   isWellFormed,
   jsonCopy,
   sameJson,
+  type JsonObject,
   type JsonValue,
 } from "./crypto/canonical-json.js";
 export { digest } from "./crypto/digest.js";

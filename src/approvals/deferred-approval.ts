@@ -12,14 +12,15 @@ import { durationOption, refuseUnknown } from "../options.js";
 import { parseAnswer, type Answer, type AnswerCheck, type OneAnswer } from "./answer.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
 import type { AnswerablePort, PortHost, Delivery, Shown, Verdict } from "./port.js";
-import { bindingOf, isApprovalRequest } from "./request.js";
+import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
 import { toReviewRequest, type PendingInterrupt } from "./review-request.js";
 import { decisionGiven, signersOf, type SignerOptions, type Signers } from "./signers.js";
+import { storedRequest } from "./stored-request.js";
 import { hasRunOut, type ApprovalRecord, type ApprovalStore } from "./store.js";
 
 /**
- * `key` or `approvers`, as the store has them: signed answers are checked again when they are used, so that whoever can write
- * into the store approves nothing.
+ * `key` or `approvers`, as the store has them: signed answers are checked again when they are used. With `approvers` nothing else
+ * is taken, so that whoever can write into the store approves nothing; with `key` a decision that nobody signed is taken as well.
  */
 export interface DeferredApprovalOptions extends SignerOptions {
   /** Milliseconds a request may wait for a decision; then it is `ApprovalExpired`. Default: for ever. */
@@ -105,6 +106,10 @@ export class DeferredApproval implements AnswerablePort {
     return answer !== undefined && this.#signers?.isSigned(answer) === true;
   }
 
+  async stored(request: ApprovalRequest): Promise<ApprovalRequest | undefined> {
+    return request.expiresAt === null ? undefined : fromStore(() => storedRequest(this.store, request));
+  }
+
   async decide(shown: Shown): Promise<Verdict> {
     const record = await this.#recordOf(shown);
     if (!hasRunOut(record, this.#now())) return this.#verdict(shown, record);
@@ -160,9 +165,10 @@ export class DeferredApproval implements AnswerablePort {
     };
   }
 
-  /** The decision of a record. With `approvers` the one that was signed, whatever else the store says. */
+  /** The decision of a record. Where one was signed, and with `approvers` always, that one, whatever else the store says. */
   #vouchedFor(shown: Shown, record: ApprovalRecord): DecisionFields | undefined {
-    if (this.#signers?.areApprovers !== true) return decisionOf(record, record.decision);
+    const isSigned = record.answer !== null || this.#signers?.areApprovers === true;
+    if (this.#signers === undefined || !isSigned) return decisionOf(record, record.decision);
     const answer = this.#parsed(record.answer);
     if (answer === undefined || this.#signers.judge(shown, answer) !== "ok") return undefined;
     if (record.status !== "used" && this.#now() > answer.expiresAt) return undefined;

@@ -62,6 +62,11 @@ export interface ApprovalPort {
   readonly keys: KeyRing | undefined;
   /** Called by every executor built with this port. */
   attach(host: PortHost): void;
+  /**
+   * The request that was made for exactly this call before, by whichever process: it stands instead of this one, whose end alone
+   * is another. Asked before anything new is made. Leave it out when requests are kept nowhere.
+   */
+  stored?(request: ApprovalRequest): Promise<ApprovalRequest | undefined>;
   /** Is this value a genuine answer to what is shown? Synchronous; one word; never throws on hostile input. */
   verify(shown: Shown, value: unknown): AnswerCheck;
   /**

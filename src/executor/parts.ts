@@ -40,7 +40,7 @@ export interface ExecutorOptions<Names extends string = string> {
   readonly concurrency?: number;
   /** Who a run acts for, from what the host knows: LangGraph's `configurable`. A `principal` given to `context()` wins. */
   readonly principal?: (source: unknown) => string | undefined;
-  /** How deep and how large arguments may be. Default: depth 64, 1 MiB of canonical JSON. */
+  /** How deep (at most 240) and how large arguments may be. Default: depth 64, 1 MiB of canonical JSON. */
   readonly limits?: Partial<JsonLimits>;
   /** Default: says nothing. */
   readonly logger?: Logger;
@@ -127,11 +127,16 @@ function checkedPrincipal(principal: unknown): string | undefined {
   throw new ToolUsageError("the executor's `principal` must return well-formed text or undefined");
 }
 
+/** JSON here ends at 256 containers, and a request, its record and a seal put some more around arguments. */
+const MAX_DEPTH = 240;
+
 function settleLimits(given: Partial<JsonLimits> = {}): JsonLimits {
   const { maxDepth = DEFAULT_JSON_LIMITS.maxDepth, maxBytes = DEFAULT_JSON_LIMITS.maxBytes, ...rest } = given;
   refuseUnknown("new Executor, limits", rest);
+  if (countOption("new Executor", "limits.maxDepth", maxDepth) > MAX_DEPTH)
+    throw new ToolUsageError(`new Executor: limits.maxDepth is at most ${MAX_DEPTH}`);
   return {
-    maxDepth: countOption("new Executor", "limits.maxDepth", maxDepth),
+    maxDepth,
     maxBytes: countOption("new Executor", "limits.maxBytes", maxBytes),
   };
 }

@@ -4,6 +4,7 @@
 import type { AskRecord } from "../approvals/ask.js";
 import type { Mark } from "../approvals/mark.js";
 import type { ApprovalPort } from "../approvals/port.js";
+import type { JsonObject } from "../crypto/canonical-json.js";
 import { holding, processState, type AttemptOwner, type TaskEntry } from "./process-state.js";
 import type { KeptOutcome } from "./outcome.js";
 
@@ -17,6 +18,11 @@ export interface TaskHost {
   readonly fallbackPort: ApprovalPort | undefined;
   /** The pause this attempt has raised, if it has: whatever its code made of it, the attempt waits for a human. */
   readonly raised: Promise<never> | undefined;
+  /**
+   * Why it cannot take these members to a human, or carry them as an edit of a gate: in words that go on after "the arguments" or
+   * "the edit". `undefined`: it can.
+   */
+  cannotCarry(members: JsonObject, as: "request" | "edit"): string | undefined;
   /** The answer that entered with this attempt for that binding; nothing is spent by looking. */
   answerTo(binding: string): unknown;
   /** Keep the mark of a used answer. Rejects with `ApprovalAlreadyDecided` when another process was first. */
@@ -35,6 +41,7 @@ export const plainHost: TaskHost = {
   executorId: undefined,
   fallbackPort: undefined,
   raised: undefined,
+  cannotCarry: () => undefined,
   answerTo: () => undefined,
   mark: () => Promise.resolve(),
   keepOutcome: () => undefined,

@@ -2,7 +2,7 @@
 
 import { askRecord, NOT_SHOWN, type AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
-import type { PreviousAttempt } from "../../approvals/request.js";
+import type { ApprovalRequest, PreviousAttempt } from "../../approvals/request.js";
 import { follow } from "../../approvals/transitions.js";
 import { isJsonObject, jsonCopy, type JsonObject } from "../../crypto/canonical-json.js";
 import {
@@ -29,7 +29,7 @@ export function approve(attempt: Attempt, next: () => Promise<unknown>): Promise
 async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
   const port = portFor(attempt);
   await refuseUsedMeanwhile(attempt);
-  let ask = standingAsk(attempt, port);
+  let ask = await standingAsk(attempt, port);
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const answer = attempt.task.host.answerTo(ask.binding);
     // A stale answer leads to one more question, and there is no answer to that one yet.
@@ -40,14 +40,14 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
         return wait(attempt, ask, verdict.inGraph);
       case "stale":
         follow("answered", "stale-answer", "ask-superseding");
-        ask = newAsk(attempt, port, { supersedes: ask.binding });
+        ask = await newAsk(attempt, port, { supersedes: ask.binding });
         break;
       case "expired":
         return expire(attempt, ask);
       case "decided":
         if (!(await takesEdit(attempt, verdict.decision))) {
           follow("answered", "stale-answer", "ask-superseding");
-          ask = newAsk(attempt, port, { supersedes: ask.binding });
+          ask = await newAsk(attempt, port, { supersedes: ask.binding });
           break;
         }
         attempt.approved = { ask, verdict };
@@ -108,7 +108,7 @@ async function refuseUsedMeanwhile(attempt: Attempt): Promise<void> {
 }
 
 /** The request that stands: the one shown before, or a new one when there is none, it was used, or the tool changed. */
-function standingAsk(attempt: Attempt, port: ApprovalPort): AskRecord {
+async function standingAsk(attempt: Attempt, port: ApprovalPort): Promise<AskRecord> {
   const { asked, task, unknown } = attempt;
   if (asked === undefined) {
     follow("none", "needs-human", "ask");
@@ -136,11 +136,29 @@ interface Because {
   readonly previousAttempt?: PreviousAttempt;
 }
 
-function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): AskRecord {
-  const { context, task, asked, parts } = attempt;
+/** What the port's store holds of this very question stands: a process before this one may have been answered. */
+async function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): Promise<AskRecord> {
+  const now = attempt.parts.clock.now();
+  const request = newRequest(attempt, { port, because, now });
+  const stored = await port.stored?.(request);
+  return askRecord({
+    request: stored ?? request,
+    rawDigest: attempt.rawDigest,
+    askedAt: now,
+    source: port.source,
+  });
+}
+
+interface Asking {
+  readonly port: ApprovalPort;
+  readonly because: Because;
+  readonly now: number;
+}
+
+function newRequest(attempt: Attempt, { port, because, now }: Asking): ApprovalRequest {
+  const { context, task, asked } = attempt;
   const spec = specOf(attempt);
-  const now = parts.clock.now();
-  const request = {
+  return {
     v: 1,
     kind: attempt.kind,
     runId: context.runId,
@@ -158,8 +176,7 @@ function newAsk(attempt: Attempt, port: ApprovalPort, because: Because): AskReco
     expiresAt: port.requestTtlMs === null ? null : now + port.requestTtlMs,
     supersedes: because.supersedes ?? null,
     previousAttempt: because.previousAttempt ?? null,
-  } as const;
-  return askRecord({ request, rawDigest: attempt.rawDigest, askedAt: now, source: port.source });
+  };
 }
 
 /** The schema's fixed-point check has seen that they are JSON. */
@@ -205,6 +222,10 @@ async function takesEdit(attempt: Attempt, decision: Parameters<typeof acceptedE
 async function acceptedEdit(attempt: Attempt, decision: { approved: boolean; editedArgs?: JsonObject }) {
   if (!decision.approved || decision.editedArgs === undefined) return undefined;
   const parsed = jsonCopy(await specOf(attempt).parseEditedArguments(decision.editedArgs, attempt.parts.limits));
-  if (isJsonObject(parsed)) return parsed;
-  throw new ToolArgsInvalid(`the edited arguments of ${attempt.name} are not a JSON object`, about(attempt));
+  if (!isJsonObject(parsed))
+    throw new ToolArgsInvalid(`the edited arguments of ${attempt.name} are not a JSON object`, about(attempt));
+  // A tool's run as they are; a gate's are written into the state.
+  const why = attempt.kind === "gate" ? attempt.task.host.cannotCarry(parsed, "edit") : undefined;
+  if (why === undefined) return parsed;
+  throw new ToolArgsInvalid(`the edit at gate "${attempt.name}" ${why}`, about(attempt));
 }

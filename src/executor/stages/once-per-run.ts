@@ -1,7 +1,7 @@
 // A tool marked `oncePerRun` runs once per run: its first result is given again, other arguments are refused. It is the
 // replay journal with the run for a task run and the tool for a call id; a cache carries it across processes.
 
-import { canonicalJson } from "../../crypto/canonical-json.js";
+import { canonicalJson, isJson } from "../../crypto/canonical-json.js";
 import { digest } from "../../crypto/digest.js";
 import { isAgentAdapterError, ToolError } from "../../errors.js";
 import { keepOutcome } from "../../journal/journal.js";
@@ -77,7 +77,9 @@ function again(attempt: Attempt, first: CallEntry): Settled {
   return replay(first.outcome, names);
 }
 
-function printOf({ arguments: args }: Attempt): string {
+function printOf({ arguments: args, rawDigest }: Attempt): string {
+  // What a schema makes of arguments need not be JSON; what it makes it of is.
+  if (!isJson(args)) return rawDigest;
   return digest("agent-adapter/arguments/v1", args);
 }
 

@@ -52,6 +52,10 @@ export class FlowHost implements TaskHost {
     return this.#shown;
   }
 
+  cannotCarry(): undefined {
+    // Checkpoints are JSON, and give back what was put in.
+  }
+
   answerTo(binding: string): unknown {
     return this.#answers.get(binding);
   }

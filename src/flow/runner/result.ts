@@ -64,16 +64,22 @@ export function withCheckpoint(error: unknown, checkpoint: string, runId = ""): 
       return withCheckpoint(new FlowError(message, { cause: error }), checkpoint, runId);
     }
     // Not listed: whoever logs the error does not log the checkpoint.
-    Object.defineProperty(error, CHECKPOINT, { value: checkpoint, configurable: true, writable: true });
+    const carried = { value: checkpoint, configurable: true, writable: true };
+    // A proxy, or a member of that name that cannot be written.
+    if (!Reflect.defineProperty(error, CHECKPOINT, carried)) return withCheckpoint(carrierOf(error), checkpoint, runId);
     CARRIED_FOR.set(error, runId);
     return error;
   }
-  return withCheckpoint(asCarrier(error), checkpoint, runId);
+  return withCheckpoint(carrierOf(error), checkpoint, runId);
 }
 
 /** What a node threw, or where that cannot be written to (a text, a frozen error) an error with it as its cause. */
 export function asCarrier(error: unknown): object {
   if (typeof error === "object" && error !== null && Object.isExtensible(error)) return error;
+  return carrierOf(error);
+}
+
+function carrierOf(error: unknown): FlowError {
   return new FlowError("a node threw something that cannot carry a checkpoint; it is the cause", { cause: error });
 }
 

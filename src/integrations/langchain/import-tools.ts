@@ -3,7 +3,6 @@
 
 import { ToolMessage } from "@langchain/core/messages";
 import { ToolInputParsingException, type StructuredToolInterface } from "@langchain/core/tools";
-import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import {
   defineTool,
   Registry,
@@ -16,6 +15,7 @@ import {
 } from "../../index.js";
 import { markReturnDirect } from "../langchain-core/return-direct.js";
 import { toolOutput } from "../langchain-core/tool-output.js";
+import { argumentsFor, inputSchemaOf } from "./own-schema.js";
 
 type AnyOptions = ToolOptions<JsonSchema, unknown>;
 
@@ -52,9 +52,10 @@ function specOf(tool: StructuredToolInterface, options: ImportOptions) {
     ...options,
     name: tool.name,
     description: tool.description,
-    inputSchema: jsonSchemaOf(tool),
+    inputSchema: inputSchemaOf(tool),
     // The config LangChain needs (callbacks, checkpoint keys) follows the asynchronous flow by itself.
-    execute: async (args, { callId, signal }): Promise<unknown> => {
+    execute: async (parsed, { callId, signal }): Promise<unknown> => {
+      const args = argumentsFor(parsed);
       // LangChain would take such arguments for a whole call and run what lies inside: not what a reviewer was shown.
       if (args["type"] === "tool_call") throw refused(tool, "they look like a tool call");
       const input = hasArtifact(tool) ? { type: "tool_call", id: callId, name: tool.name, args } : args;
@@ -95,13 +96,4 @@ function outputOf(answer: unknown, tool: string): unknown {
 /** By LangGraph's own mark: this adapter does not know LangGraph. */
 function isCommand(value: unknown): boolean {
   return typeof value === "object" && value !== null && "lg_name" in value && value.lg_name === "Command";
-}
-
-function jsonSchemaOf(tool: StructuredToolInterface) {
-  try {
-    // What callers pass: fields with defaults are not required.
-    return { ...toJsonSchema(tool.schema, { io: "input" }) };
-  } catch (cause) {
-    throw new ToolUsageError(`${tool.name}: its schema cannot be turned into JSON Schema`, { tool: tool.name, cause });
-  }
 }

@@ -10,14 +10,17 @@ import {
   sealAsk,
   type AskRecord,
   type ExecutorParts,
+  type JsonObject,
   type KeptOutcome,
   type Mark,
   type TaskEntry,
   type TaskHost,
 } from "../../spi.js";
+import { isCarried } from "./compile-flow/field-channel.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { PregelTask } from "./pregel-internals.js";
 import { raiseInterrupt } from "./raise-interrupt.js";
+import { isRevived } from "./revived.js";
 import { TaskJournal } from "./task-journal.js";
 
 /** What a paused task shows. Give a reviewer `request` only. */
@@ -81,6 +84,13 @@ export class GraphTask implements TaskHost {
   /** The pause this attempt has raised, if it has. */
   get raised(): Promise<never> | undefined {
     return this.#pause;
+  }
+
+  cannotCarry(members: JsonObject, as: "request" | "edit"): string | undefined {
+    const carried = as === "request" ? !isRevived(members) : Object.values(members).every(isCarried);
+    return carried
+      ? undefined
+      : "cannot pass a LangGraph checkpointer: it reads something in them as an object of its own";
   }
 
   answerTo(binding: string): unknown {

@@ -1,7 +1,7 @@
 // `pendingApprovals`: every request of a thread that waits for a human, subgraphs included, with what is needed to answer it.
 
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import { toReviewRequest, type ReviewRequest } from "../../index.js";
+import { isAgentAdapterError, toReviewRequest, type ReviewRequest } from "../../index.js";
 import { APPROVAL_TYPE } from "../../spi.js";
 import {
   asSnapshot,
@@ -34,25 +34,33 @@ export interface PendingApproval extends ReviewRequest {
 }
 
 /**
- * Read what waits. Runs nothing.
+ * Read what waits. Runs nothing. A stored request that does not match its binding (somebody wrote on it) is left out as long as
+ * another one waits, so that it is not in the way of the others: nobody can answer it.
  *
- * @throws ToolUsageError when the app has no checkpointer, or a stored request does not match its binding
+ * @throws ToolUsageError when the app has no checkpointer, or none of the stored requests matches its binding
  * @example for (const pending of await pendingApprovals(app, config)) show(pending.request);
  */
 export async function pendingApprovals(app: GraphApp<unknown>, config: AppConfig): Promise<PendingApproval[]> {
   const saver = saverOf(app, "pendingApprovals");
-  return waitingIn(await snapshotOf(app, saver, config), saver);
+  const unreadable: unknown[] = [];
+  const found = await waitingIn(await snapshotOf(app, saver, config), saver, unreadable);
+  if (found.length === 0 && unreadable.length > 0) throw unreadable[0];
+  return found;
 }
 
-async function waitingIn(snapshot: AppSnapshot, saver: BaseCheckpointSaver): Promise<PendingApproval[]> {
+async function waitingIn(
+  snapshot: AppSnapshot,
+  saver: BaseCheckpointSaver,
+  unreadable: unknown[],
+): Promise<PendingApproval[]> {
   const found: PendingApproval[] = [];
   let rows: Promise<Kept> | undefined;
   const kept = () => (rows ??= keptIn(saver, snapshot.config));
   for (const task of snapshot.tasks) {
     if (task.result !== undefined) continue;
     const inner = membersOf(task.state);
-    if (Array.isArray(inner["tasks"])) found.push(...(await waitingIn(asSnapshot(task.state), saver)));
-    else found.push(...(await ofTask(task, kept)));
+    if (Array.isArray(inner["tasks"])) found.push(...(await waitingIn(asSnapshot(task.state), saver, unreadable)));
+    else found.push(...(await ofTask(task, kept).catch((error: unknown) => setAside(unreadable, error))));
   }
   return found;
 }
@@ -74,6 +82,13 @@ async function ofTask(task: AppTask, kept: () => Promise<Kept>): Promise<Pending
   const approvalId = typeof value["approvalId"] === "string" ? value["approvalId"] : undefined;
   const pending = { ...review, id, approvalId, node: task.name, status: used ? "used" : "waiting" } as const;
   return [withRaw(pending, { id, value: interrupt.value })];
+}
+
+function setAside(unreadable: unknown[], error: unknown): PendingApproval[] {
+  // A checkpointer that fails is not a request that cannot be read.
+  if (!isAgentAdapterError(error, "ToolUsageError")) throw error;
+  unreadable.push(error);
+  return [];
 }
 
 /** Not enumerable: a list that is sent to a browser as JSON holds no sealed state. */

@@ -2,9 +2,17 @@
 // what is pending is refused before anything is sent.
 
 import { Command } from "@langchain/langgraph";
-import { ApprovalAlreadyDecided, ToolUsageError, type ApprovalPort, type Executor } from "../../index.js";
+import {
+  ApprovalAlreadyDecided,
+  ToolArgsInvalid,
+  ToolUsageError,
+  type ApprovalPort,
+  type Executor,
+} from "../../index.js";
 import {
   deliveryOf,
+  fieldsOf,
+  isApprovalDecision,
   matchAnswers,
   partsOf,
   refuseUnknown,
@@ -15,6 +23,7 @@ import {
 import { executorIn, saverOf, type AppConfig, type GraphApp } from "./app.js";
 import { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
 import { CONTINUE_KEY, STRICT_RESUME_KEY } from "./pregel-internals.js";
+import { isRevived } from "./revived.js";
 
 export type { OneAnswer };
 
@@ -67,12 +76,24 @@ export async function resume<Output>(
 /** What was asked by one kind of port cannot be answered through the other. */
 function deliver(port: ApprovalPort, pending: PendingApproval, answer: OneAnswer): Delivery {
   const askedBy = pending.approvalId === undefined ? "resume" : "port";
-  if (askedBy === port.source) return deliveryOf("resume", port, { interrupt: pending.interrupt, answer });
+  if (askedBy === port.source) {
+    refuseUncarried(pending, answer);
+    return deliveryOf("resume", port, { interrupt: pending.interrupt, answer });
+  }
   throw new ToolUsageError(
     askedBy === "port"
       ? "resume: this request is decided in a store, and the executor's port has none"
       : "resume: the executor's port does not answer pauses",
   );
+}
+
+/** @throws ToolArgsInvalid: LangGraph would make something else of the edit on its way, or of the state that it goes into */
+function refuseUncarried({ request }: PendingApproval, answer: OneAnswer): void {
+  const decision = isApprovalDecision(answer) ? fieldsOf(answer) : answer.decision;
+  if (!decision.approved || decision.editedArgs === undefined || !isRevived(decision.editedArgs)) return;
+  const message =
+    "the edit cannot pass LangGraph, which reads something in it as an object of its own; nothing was sent";
+  throw new ToolArgsInvalid(message, { tool: request.tool, callId: request.callId });
 }
 
 async function send<Output>(

@@ -5,6 +5,7 @@ import { ToolUsageError, type Executor } from "../../index.js";
 import type { FlowDenied, FlowDone } from "../../flow/index.js";
 import { fieldValue, isAnswers, isDenial, parseInput, refuseUnknown, type Answers } from "../../spi.js";
 import { saverOf, snapshotOf, type AppConfig, type GraphApp } from "./app.js";
+import { refuseRevived } from "./compile-flow/field-channel.js";
 import { compiledOf } from "./compile-flow/compile-flow.js";
 import type { Compiled } from "./compile-flow/compiled-node.js";
 import { NO_PROGRESS, PROGRESS_KEY } from "./compile-flow/progress.js";
@@ -99,7 +100,8 @@ function checkUpdate({ plan }: Compiled, { update }: Command): void {
   const writes: readonly unknown[] = Array.isArray(update) ? update : Object.entries(update ?? {});
   for (const write of writes) {
     const [field, value]: unknown[] = Array.isArray(write) ? write : [];
-    if (typeof field === "string" && plan.fields.has(field)) fieldValue(field, unwrapped(value), "an update");
+    if (typeof field === "string" && plan.fields.has(field))
+      refuseRevived(field, fieldValue(field, unwrapped(value), "an update"));
   }
 }
 

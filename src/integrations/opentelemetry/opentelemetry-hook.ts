@@ -130,7 +130,7 @@ export class OpenTelemetryHook implements Hook {
    * @example new Executor(registry, { hooks: [tracing], ledger: tracing.ledger(new MemoryLedger()) });
    */
   ledger(inner: Ledger): Ledger {
-    return new RefusedCalls(inner, this.#telemetry, this.#calls);
+    return new RefusedCalls(inner, this.#telemetry, { traced: this.#calls, values: this.#values });
   }
 
   /** A call made in a tool's body is that call's child, unless the body opened a span of its own. */

@@ -19,16 +19,24 @@ interface Opened {
   readonly watch: Stopwatch;
 }
 
+interface RefusedOptions {
+  readonly traced: TracedCalls;
+  /** Write names that models made up. */
+  readonly values: boolean;
+}
+
 export class RefusedCalls implements Ledger {
   readonly #inner: Ledger;
   readonly #telemetry: Telemetry;
   readonly #traced: TracedCalls;
+  readonly #values: boolean;
   readonly #opened = new Map<string, Opened>();
 
-  constructor(inner: Ledger, telemetry: Telemetry, traced: TracedCalls) {
+  constructor(inner: Ledger, telemetry: Telemetry, { traced, values }: RefusedOptions) {
     this.#inner = inner;
     this.#telemetry = telemetry;
     this.#traced = traced;
+    this.#values = values;
   }
 
   async open(opening: LedgerOpening): Promise<void> {
@@ -59,10 +67,12 @@ export class RefusedCalls implements Ledger {
 
   #write({ names: called, watch }: Opened, errorType: string): void {
     const parent = context.active();
-    // A name that no tool has comes from a model: bounded, and neither the name of a span nor of a time series.
+    // A name that no tool has comes from a model, who may put anything into it: a value like arguments are, and bounded; neither the
+    // name of a span nor of a time series.
     const names = errorType === "ToolNotFound" ? { ...called, tool: UNKNOWN_TOOL } : called;
     const span = this.#telemetry.startCall(names, watch, { parent, link: undefined });
-    span.setAttributes({ [MODEL_VISIBLE]: true, [TOOL_NAME]: called.tool.slice(0, MAX_NAME) });
+    const name = this.#values ? called.tool.slice(0, MAX_NAME) : names.tool;
+    span.setAttributes({ [MODEL_VISIBLE]: true, [TOOL_NAME]: name });
     this.#telemetry.endCall(span, names, { watch, parent, errorType });
   }
 }

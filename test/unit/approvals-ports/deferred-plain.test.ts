@@ -146,6 +146,33 @@ describe("A4/requests: a request with an end", () => {
     expect(program.ran).toEqual([]);
   });
 
+  test("A8: is found again by another process, and by every one after it", async () => {
+    const program = new Plain({ port: { requestTtlMs: 60_000 } });
+    const again = () => {
+      forgetProcess();
+      program.clock.advance(7);
+      return new Plain({ port: { requestTtlMs: 60_000 }, store: program.store, clock: program.clock });
+    };
+    await failure(program.send());
+    expect(await failure(again().send())).toMatchObject({ kind: "ApprovalPending" });
+    const { id } = await program.decide(approve());
+    expect(await program.store.list()).toHaveLength(1);
+    expect(await again().send()).toBe("send 1");
+    expect(await program.store.get(id)).toMatchObject({ status: "used" });
+    const late = again();
+    expect(await failure(late.send())).toMatchObject({ kind: "ApprovalAlreadyDecided" });
+    expect(late.ran).toEqual([]);
+  });
+
+  test("A4: that another process finds still ends when it did", async () => {
+    const program = new Plain({ port: { requestTtlMs: 60_000 } });
+    await failure(program.send());
+    forgetProcess();
+    program.clock.advance(60_001);
+    const next = new Plain({ port: { requestTtlMs: 60_000 }, store: program.store, clock: program.clock });
+    expect(await failure(next.send())).toMatchObject({ kind: "ApprovalExpired" });
+  });
+
   test("that was decided in time is good when it is used late", async () => {
     const program = new Plain({ port: { requestTtlMs: 1000 } });
     await failure(program.send());

@@ -1,13 +1,14 @@
 // `compileFlow`: a flow as a LangGraph `StateGraph` that behaves as the local runner does. Owns what the graph is made of; what a
 // node does is compiled-node.ts.
 
-import { Annotation, END, START, StateGraph, type BaseChannel } from "@langchain/langgraph";
+import { Annotation, Command, END, START, StateGraph, type BaseChannel } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { FlowCompileError, isAgentAdapterError, Registry, type Executor } from "../../../index.js";
 import {
   checkTools,
   countOption,
   definitionOf,
+  isJson,
   KeyRing,
   parseInput,
   partsOf,
@@ -24,8 +25,8 @@ import { markAsking, settleNode, type DurableOptions } from "../node-settings.js
 import { addNamedLikeField, readState, replaceBeginning, writeAtOnce, type NodeConfig } from "../pregel-internals.js";
 import { runContextOf } from "../run-in-task.js";
 import { compiledNode, homeOf, progressIn, type Compiled } from "./compiled-node.js";
-import { FieldChannel, replacedField } from "./field-channel.js";
-import { FlowApp } from "./flow-app.js";
+import { FieldChannel, refuseRevived, replacedField } from "./field-channel.js";
+import { checkInputs, FlowApp } from "./flow-app.js";
 import { ProgressChannel, ProgressSeals, PROGRESS_KEY } from "./progress.js";
 
 /** `durable` is `"call"` here unless you say otherwise: every finished call is kept at once. */
@@ -63,6 +64,7 @@ export class FlowGraph<State, Input> extends StateGraph<unknown, State, Input, s
     const shown = annotation(fields);
     super({ stateSchema: annotation({ ...fields, ...progress }), input: shown, output: shown } as never); // see above
     COMPILED.set(this, compiled);
+    checkInputs(this, (input) => refuseUncarried(compiled, input));
     for (const node of compiled.plan.nodes.values()) this.#add(compiled, node.name, shown);
     const recursionLimit = (compiled.maxSteps + SPARE_STEPS) * (1 + joinsOf(compiled.plan));
     // The flow's own `maxSteps` ends it, at the same step as locally; LangGraph's limit is only behind that. Reserved keys are in
@@ -114,6 +116,13 @@ function annotation(channels: Readonly<Record<string, () => BaseChannel>>) {
 
 function joinsOf({ nodes }: FlowPlan): number {
   return [...nodes.values()].filter(({ isJoin }) => isJoin).length;
+}
+
+/** LangGraph keeps an input before anything looks at it: what it would give to the beginning is something else, or an error. */
+function refuseUncarried({ plan }: Compiled, input: unknown): void {
+  if (input instanceof Command) return;
+  for (const [field, value] of Object.entries(membersOf(input)))
+    if (plan.fields.has(field) && isJson(value)) refuseRevived(field, value);
 }
 
 /** A run starts from its input alone, parsed once: whatever the thread held before, and whatever the merge rules would make of it. */

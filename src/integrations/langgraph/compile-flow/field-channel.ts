@@ -5,6 +5,7 @@
 import { BaseChannel, EmptyChannelError } from "@langchain/langgraph";
 import { FlowError } from "../../../index.js";
 import { exactJson, fieldValue, mergeField, type Field, type JsonValue } from "../../../spi.js";
+import { isRevived } from "../revived.js";
 
 const OVERWRITE = "__overwrite__";
 /** Beside it: there is no value from now on. */
@@ -84,13 +85,18 @@ export function replacedField(field: string, value: JsonValue | undefined): obje
  * @throws FlowError naming the field
  */
 export function carriedWrite(field: string, value: JsonValue): JsonValue {
-  if (isOverwrite(value) || isRevived(value))
-    throw new FlowError(`field "${field}" cannot be kept: LangGraph reads something in it as an object of its own`);
+  refuseRevived(field, value);
+  if (isOverwrite(value)) throw new FlowError(`field "${field}" cannot be kept: LangGraph reads it as an overwrite`);
   return value;
 }
 
-function isRevived(value: JsonValue): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const lc: unknown = Object.getOwnPropertyDescriptor(value, "lc")?.value;
-  return lc === 1 || lc === 2 || Object.values(value).some(isRevived);
+/** @throws FlowError naming the field, when LangGraph's serializer would make something else of the value */
+export function refuseRevived(field: string, value: JsonValue): void {
+  if (isRevived(value))
+    throw new FlowError(`field "${field}" cannot be kept: LangGraph reads something in it as an object of its own`);
+}
+
+/** Does a value come out of a write as it went in? */
+export function isCarried(value: JsonValue): boolean {
+  return !isOverwrite(value) && !isRevived(value);
 }

@@ -10,11 +10,20 @@ export const CAP_KEY = "aa_concurrency";
 /** More than a step has nodes. */
 const ALL_AT_ONCE = 1_000_000;
 
+const CHECKS = new WeakMap<object, (input: unknown) => void>();
+
+/** Look at what the apps of a graph are given, before LangGraph keeps it. */
+export function checkInputs(graph: object, check: (input: unknown) => void): void {
+  CHECKS.set(graph, check);
+}
+
 // What it is made of is known to `FlowGraph` and to whoever calls it; in here nothing depends on it.
 export class FlowApp extends CompiledStateGraph<never, never, string> {
   override async *_streamIterator(
     ...[input, options]: Parameters<CompiledStateGraph<never, never, string>["_streamIterator"]>
   ): AsyncGenerator<never> {
+    const builder: object = this.builder;
+    CHECKS.get(builder)?.(input);
     const cap = options?.maxConcurrency ?? this.config?.maxConcurrency ?? ambientCap();
     const more =
       cap === undefined

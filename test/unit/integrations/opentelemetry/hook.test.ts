@@ -251,10 +251,17 @@ describe("the wait for a human", () => {
 });
 
 describe("with its ledger", () => {
-  const observed = (options: Options = {}, more: ExecutorOptions = {}) => {
-    const hook = new OpenTelemetryHook();
+  const observed = (options: Options = {}, more: ExecutorOptions = {}, values = false) => {
+    const hook = new OpenTelemetryHook({ values });
     return stand([tool(options)], { ...more, hooks: [hook], ledger: hook.ledger(new MemoryLedger()) });
   };
+
+  test("O3: a name that a model made up is written with `values` only, and bounded", async () => {
+    for (const values of [false, true])
+      await failure(observed({}, {}, values).executor.run("ssn 078-05-1120 ".repeat(9), {}));
+    const names = sdk.spans().map(({ attributes }) => attributes["gen_ai.tool.name"]);
+    expect(names).toEqual(["(unknown)", "ssn 078-05-1120 ".repeat(4)]);
+  });
 
   test("O1: arguments that do not fit and tools that do not exist have a span; unknown names are in no name and no metric", async () => {
     const { executor, entries } = observed();
@@ -270,7 +277,7 @@ describe("with its ledger", () => {
       spans.map(({ name, attributes }) => [name, attributes["gen_ai.tool.name"], attributes["error.type"]]),
     ).toEqual([
       [CALL, "act", "ToolArgsInvalid"],
-      ["execute_tool (unknown)", "x".repeat(64), "ToolNotFound"],
+      ["execute_tool (unknown)", "(unknown)", "ToolNotFound"],
     ]);
     for (const span of spans) expect(span.parentSpanContext?.spanId).toBe(only("agent").spanContext().spanId);
     expect((await sdk.durations()).map(({ attributes }) => attributes["gen_ai.tool.name"])).toEqual([
