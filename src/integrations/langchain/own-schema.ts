@@ -42,7 +42,7 @@ export function inputSchemaOf(tool: StructuredToolInterface): JsonSchema {
     jsonSchema: { input: () => jsonSchemaOf(tool), output: () => jsonSchema },
   };
   // A Standard Schema, which `defineTool` knows by this member; a `JsonSchema` is any object to the types.
-  return { "~standard": standard } as JsonSchema;
+  return { "~standard": standard };
 }
 
 /** What the schema makes of the value, if it would make the same of that again. */
