@@ -16,18 +16,14 @@ interface Said {
 type Parse = (value: unknown) => Said | Promise<Said>;
 
 /**
- * Arguments that cannot be settled before the tool runs. Of a class, so that they are no JSON: the executor refuses to ask about
+ * The prototype of arguments that cannot be settled before the tool runs. It makes them no JSON: the executor refuses to ask about
  * them.
  */
-class Unsettled {
-  constructor(given: object) {
-    Object.defineProperties(this, Object.getOwnPropertyDescriptors(given));
-  }
-}
+const UNSETTLED = Object.freeze({});
 
 /** What the tool is invoked with. */
 export function argumentsFor(parsed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return parsed instanceof Unsettled ? { ...parsed } : parsed;
+  return Object.getPrototypeOf(parsed) === UNSETTLED ? { ...parsed } : parsed;
 }
 
 /**
@@ -45,8 +41,8 @@ export function inputSchemaOf(tool: StructuredToolInterface): JsonSchema {
     validate: (value: unknown) => settled(parse, value),
     jsonSchema: { input: () => jsonSchemaOf(tool), output: () => jsonSchema },
   };
-  // A Standard Schema, which `defineTool` knows by this member; its type here is that of any object.
-  return { "~standard": standard } as unknown as JsonSchema;
+  // A Standard Schema, which `defineTool` knows by this member; a `JsonSchema` is any object to the types.
+  return { "~standard": standard };
 }
 
 /** What the schema makes of the value, if it would make the same of that again. */
@@ -62,7 +58,8 @@ function settled(parse: Parse, given: unknown): Said | Promise<Said> {
 }
 
 function unsettled(given: unknown): Said {
-  return { value: isObject(given) ? new Unsettled(given) : given };
+  if (!isObject(given)) return { value: given };
+  return { value: Object.create(UNSETTLED, Object.getOwnPropertyDescriptors(given)) };
 }
 
 /** LangChain's tools of one text take it out of its one member themselves: what is shown is what they get. */
@@ -81,8 +78,8 @@ function copyOf(value: unknown): unknown {
 }
 
 /** At once where the schema answers at once: an edit may have to be checked without waiting. */
-function after<Out>(said: Said | Promise<Said>, next: (said: Said) => Out | Promise<Out>): Out | Promise<Out> {
-  return said instanceof Promise ? said.then(next) : next(said);
+function after<Out>(said: Said | Promise<Said>, goOn: (said: Said) => Out | Promise<Out>): Out | Promise<Out> {
+  return said instanceof Promise ? said.then(goOn) : goOn(said);
 }
 
 /** `undefined`: LangChain does not parse with it. */

@@ -256,7 +256,7 @@ describe("with its ledger", () => {
     return stand([tool(options)], { ...more, hooks: [hook], ledger: hook.ledger(new MemoryLedger()) });
   };
 
-  test("O3: a name that a model made up is written with `values` only, and bounded", async () => {
+  test("O1: a name that a model made up is written with `values` only, and bounded", async () => {
     for (const values of [false, true])
       await failure(observed({}, {}, values).executor.run("ssn 078-05-1120 ".repeat(9), {}));
     const names = sdk.spans().map(({ attributes }) => attributes["gen_ai.tool.name"]);
