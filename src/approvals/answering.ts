@@ -48,7 +48,7 @@ export function matchAnswers<Waiting extends Answerable>(
       ];
     if (waiting.length > 1)
       throw new ToolUsageError(
-        `${verb}: ${waiting.length} requests wait; name each decision by the binding of its request`,
+        `${verb}: ${waiting.length} requests wait; name each decision by the id or the binding of its request`,
       );
     return [matchOne(given, waiting)];
   }

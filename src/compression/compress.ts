@@ -33,8 +33,9 @@ const SUMMARY_TITLE = "Summary of the earlier conversation:\n";
  */
 export async function compress(
   messages: readonly NeutralMessage[],
-  { settings }: CompressionPolicy,
+  policy: CompressionPolicy,
 ): Promise<CompressedHistory> {
+  const { settings } = policy;
   const whole = withOneSystem(unitsOf(messages));
   const units = settings.toolResults === undefined ? whole : shortenResults(whole, settings.toolResults);
   const history = new History({ whole, units, settings });

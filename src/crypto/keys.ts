@@ -157,7 +157,9 @@ function secretKey(secret: unknown, option: string): KeyObject {
   const bytes = secretBytes(secret);
   if (bytes === undefined) throw new ToolUsageError(`\`${option}\` must be a string or a Uint8Array`);
   if (bytes.length < MIN_SECRET_BYTES) {
-    throw new ToolUsageError(`\`${option}\` must have at least ${MIN_SECRET_BYTES} bytes; use 32 random ones`);
+    throw new ToolUsageError(
+      `\`${option}\` must have at least ${MIN_SECRET_BYTES} bytes; use 32 random ones (an empty one is often a variable that is not set)`,
+    );
   }
   return createSecretKey(bytes);
 }

@@ -15,7 +15,10 @@ import type { FlowPending } from "./result.js";
 import { visitEntry, waitingOf, type WaitingAsk } from "./step.js";
 
 export function pendingOf({ node, ask }: WaitingAsk): FlowPending {
-  return { ...toReviewRequest(interruptOf(ask)), node, approvalId: ask.source === "port" ? ask.binding : undefined };
+  const interrupt = interruptOf(ask);
+  const pending = { ...toReviewRequest(interrupt), node, approvalId: ask.source === "port" ? ask.binding : undefined };
+  // Not enumerable, as in a graph: what is shown to a reviewer is `request`. The one property that was missing is defined here.
+  return Object.defineProperty(pending, "interrupt", { value: interrupt }) as FlowPending;
 }
 
 function interruptOf({ binding, request }: AskRecord) {

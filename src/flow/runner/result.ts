@@ -1,6 +1,6 @@
 // `FlowResult`: how a run of a flow came back. Owns the union and how a checkpoint travels on an error.
 
-import type { ReviewRequest } from "../../approvals/review-request.js";
+import type { PendingInterrupt, ReviewRequest } from "../../approvals/review-request.js";
 import { FlowError, type AgentAdapterError } from "../../errors.js";
 
 /** A request that waits for a human. */
@@ -9,6 +9,8 @@ export interface FlowPending extends ReviewRequest {
   readonly node: string;
   /** The record to decide, when a store decides. */
   readonly approvalId: string | undefined;
+  /** For `resumeValue` and `check` of a port. Copies and JSON leave it out. */
+  readonly interrupt: PendingInterrupt;
 }
 
 interface Ended<State> {
