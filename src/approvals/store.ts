@@ -279,7 +279,7 @@ function copyOfRequest(request: unknown): ApprovalRequest {
 }
 
 /** Whoever changed what is kept has shown a reviewer something else than what will run. @throws ToolUsageError */
-export function assertIntact(record: ApprovalRecord): void {
+function assertIntact(record: ApprovalRecord): void {
   if (isApprovalRequest(record.request) && bindingOf(record.request) === record.id) return;
   throw new ToolUsageError("the stored request is not the one that was asked: its binding does not match");
 }

@@ -42,7 +42,7 @@ function shortContent(content: NeutralContent, maxChars: number): NeutralContent
 }
 
 /** Never between the halves of a surrogate pair. */
-export function cutText(text: string, maxChars: number): string {
+function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const kept = headOf(text, maxChars);
   return `${kept}\n[shortened: ${text.length - kept.length} of ${text.length} characters left out]`;

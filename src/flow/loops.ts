@@ -14,7 +14,7 @@ export interface Onward {
 }
 
 /** Names are plain, so the text says which way it is. */
-export function wayKey(from: string, to: string): string {
+function wayKey(from: string, to: string): string {
   return `${from}>${to}`;
 }
 

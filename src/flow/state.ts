@@ -2,7 +2,7 @@
 //   S1  what enters (input, edits, writes) is copied and frozen, so that no node changes what another one reads
 //   S2  what JSON cannot carry exactly is refused before anything runs on it, with the field named and no value shown
 
-import { jsonCopy, NotJson, sameJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
+import { jsonCopy, NotJson, type JsonObject, type JsonValue } from "../crypto/canonical-json.js";
 import { FlowError } from "../errors.js";
 import { issuesText } from "../tools/issues.js";
 import type { CompiledInput, CompiledSchema, Verdict } from "../tools/schema.js";
@@ -145,7 +145,7 @@ export function mergeField(
 }
 
 /** Node names by code units, which is LangGraph's order too. */
-export function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -182,10 +182,6 @@ export function withEdit(state: FlowState, edit: JsonObject | undefined): FlowSt
 /** Is this a state that these fields could have? For states that come out of a checkpoint. */
 export function isStateOf(fields: Fields, value: JsonObject): boolean {
   return Object.keys(value).every((name) => fields.has(name));
-}
-
-export function sameState(a: FlowState, b: FlowState): boolean {
-  return a === b || sameJson(a, b);
 }
 
 function refuseUnknownFields(fields: Fields, given: object, what: string): void {

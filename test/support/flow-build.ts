@@ -31,7 +31,7 @@ import type { Counted, Outcome, SketchState } from "./flow-model.js";
 import type { FlowSketch, NodeSketch, ToolName } from "./flow-sketch.js";
 
 /** What failed on purpose: a run that ends with it can go on. */
-export const BOOM = "boom";
+const BOOM = "boom";
 
 /** Outside of every process: how often each body was tried and finished. Keys are idempotency keys, one per call. */
 export class World {
@@ -222,7 +222,7 @@ export const SECRET = "a secret of at least 32 bytes, for tests";
 type Ended = Pick<Observed, "status" | "state"> & Partial<Pick<Observed, "steps" | "visits">>;
 
 /** Everything that one run of a sketch needs, and that outlives its processes. */
-export class Rig {
+class Rig {
   readonly world = new World();
   readonly ledger = new MemoryLedger();
   readonly registry: Registry;

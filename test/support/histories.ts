@@ -92,7 +92,7 @@ export function openCalls(messages: readonly NeutralMessage[]): string[] {
   return open.map(({ at, id }) => `${at}/${id}`);
 }
 
-export function callsOf(message: NeutralMessage): string[] {
+function callsOf(message: NeutralMessage): string[] {
   return message.role === "assistant" ? message.calls.map(({ id }) => id) : [];
 }
 

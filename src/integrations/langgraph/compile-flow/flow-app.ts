@@ -5,7 +5,7 @@ import { CompiledStateGraph, getConfig } from "@langchain/langgraph";
 import { membersOf } from "../members.js";
 
 /** In `configurable`: how many visits of a step may run at once. */
-export const CAP_KEY = "aa_concurrency";
+const CAP_KEY = "aa_concurrency";
 
 /** More than a step has nodes. */
 const ALL_AT_ONCE = 1_000_000;
