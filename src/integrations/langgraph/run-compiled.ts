@@ -61,6 +61,11 @@ export async function runCompiled<State, Input>(
   const compiled = compiledOf(app);
   if (compiled === undefined)
     throw new ToolUsageError("runCompiled: the app is not made by compileFlow(); use resume() for other apps");
+  const keys = { ...config.configurable };
+  if (typeof keys["thread_id"] !== "string")
+    throw new ToolUsageError("runCompiled: give the thread as config.configurable.thread_id");
+  if (input === null && (await saver.getTuple({ configurable: keys })) === undefined)
+    throw new ToolUsageError("runCompiled: nothing has run on this thread that could go on");
   const run: CompiledRun = { app, compiled, saver, config, executor: executor ?? compiled.executor };
   try {
     // What the app gives has the state that its flow describes.
