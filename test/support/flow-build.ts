@@ -276,6 +276,35 @@ export function told({ finished, ...seen }: Observed, outcome: Outcome) {
   };
 }
 
+type Choose = (sides: number) => number;
+
+/** The choices of a random run, one after the other and over again. */
+export function chooser(choices: readonly number[]): Choose {
+  let turn = 0;
+  return (sides) => {
+    turn += 1;
+    return (choices[turn % choices.length] ?? 0) % sides;
+  };
+}
+
+interface Waiting {
+  readonly binding: string;
+  readonly request: Parameters<typeof decide>[1];
+}
+
+/** Answers to some of what waits, by binding: sometimes none, sometimes one, sometimes all. */
+export function someAnswers(
+  sketch: FlowSketch,
+  pendings: readonly Waiting[],
+  choose: Choose,
+): Readonly<Record<string, ApprovalDecision>> | null {
+  const count = [pendings.length, 1, 0][choose(3)] ?? 0;
+  const from = choose(pendings.length);
+  const chosen = [...pendings.slice(from), ...pendings.slice(0, from)].slice(0, count);
+  if (chosen.length === 0) return null;
+  return Object.fromEntries(chosen.map(({ binding, request }) => [binding, decide(sketch, request)]));
+}
+
 /** A port that decides at once; failures go on from their checkpoint. */
 export async function runAtOnce(sketch: FlowSketch): Promise<Observed> {
   const rig = new Rig(sketch);
@@ -289,11 +318,7 @@ export async function runAtOnce(sketch: FlowSketch): Promise<Observed> {
  */
 export async function runWithPauses(sketch: FlowSketch, choices: readonly number[]): Promise<Observed> {
   const rig = new Rig(sketch);
-  let turn = 0;
-  const choose = (sides: number) => {
-    turn += 1;
-    return (choices[turn % choices.length] ?? 0) % sides;
-  };
+  const choose = chooser(choices);
   let executor = rig.executor();
   return drive(rig, {
     executor: () => {
@@ -302,14 +327,7 @@ export async function runWithPauses(sketch: FlowSketch, choices: readonly number
       executor = rig.executor();
       return executor;
     },
-    answer: (pendings) => {
-      // Sometimes nothing, sometimes one, sometimes all.
-      const count = [pendings.length, 1, 0][choose(3)] ?? 0;
-      const from = choose(pendings.length);
-      const chosen = [...pendings.slice(from), ...pendings.slice(0, from)].slice(0, count);
-      if (chosen.length === 0) return null;
-      return Object.fromEntries(chosen.map(({ binding, request }) => [binding, decide(sketch, request)]));
-    },
+    answer: (pendings) => someAnswers(sketch, pendings, choose),
     stops: () => choose(4) === 1,
   });
 }

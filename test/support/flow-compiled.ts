@@ -4,7 +4,19 @@ import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { CallbackApproval, Executor, MemoryLedger, type ApprovalDecision, type ApprovalPort } from "../../src/index.js";
 import { compileFlow, LangGraphApproval, runCompiled } from "../../src/integrations/langgraph/index.js";
 import { compiledOf } from "../../src/integrations/langgraph/compile-flow/compile-flow.js";
-import { buildFlow, decide, endOf, observed, SECRET, STOPPED, toolsOf, World, type Observed } from "./flow-build.js";
+import {
+  buildFlow,
+  chooser,
+  decide,
+  endOf,
+  observed,
+  SECRET,
+  someAnswers,
+  STOPPED,
+  toolsOf,
+  World,
+  type Observed,
+} from "./flow-build.js";
 import type { FlowSketch } from "./flow-sketch.js";
 import { forgetProcess } from "./process.js";
 
@@ -68,11 +80,7 @@ export async function runCompiledAtOnce(sketch: FlowSketch): Promise<Observed> {
  */
 export async function runCompiledWithPauses(sketch: FlowSketch, choices: readonly number[]): Promise<Observed> {
   const rig = new CompiledRig(sketch);
-  let turn = 0;
-  const choose = (sides: number) => {
-    turn += 1;
-    return (choices[turn % choices.length] ?? 0) % sides;
-  };
+  const choose = chooser(choices);
   let app = rig.program();
   return drive(rig, {
     app: () => {
@@ -81,14 +89,7 @@ export async function runCompiledWithPauses(sketch: FlowSketch, choices: readonl
       app = rig.program();
       return app;
     },
-    answer: (pendings) => {
-      // Sometimes nothing, sometimes one, sometimes all.
-      const count = [pendings.length, 1, 0][choose(3)] ?? 0;
-      const from = choose(pendings.length);
-      const chosen = [...pendings.slice(from), ...pendings.slice(0, from)].slice(0, count);
-      if (chosen.length === 0) return null;
-      return Object.fromEntries(chosen.map(({ binding, request }) => [binding, decide(sketch, request)]));
-    },
+    answer: (pendings) => someAnswers(sketch, pendings, choose),
     stops: () => choose(4) === 1,
   });
 }
