@@ -12,6 +12,7 @@ export { isHostSignal } from "./executor/control-flow.js";
 export { groupSettled, TaskRun, type TaskHost } from "./journal/task-run.js";
 export { holding, taskEntry, type TaskEntry } from "./journal/process-state.js";
 export { recallMark, recallOutcome } from "./journal/recall.js";
+export { finishedCalls } from "./journal/snapshot.js";
 export {
   keptFromJson,
   keptToJson,
@@ -46,10 +47,20 @@ export { bindingOf } from "./approvals/request.js";
 export { definitionOf } from "./flow/definition.js";
 export { guardedBy, passGate } from "./flow/gate.js";
 export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
+export { MAX_STEPS, refuseMoreSteps } from "./flow/loops.js";
 export { joinsToRun, reached } from "./flow/runner/progress.js";
 export { asCarrier } from "./flow/runner/result.js";
 export { isDenial } from "./flow/runner/step.js";
-export { fieldValue, mergeField, parseInput, withEdit, type Field, type FlowState, type Writes } from "./flow/state.js";
+export {
+  fieldValue,
+  mergeField,
+  parseInput,
+  twoWriters,
+  withEdit,
+  type Field,
+  type FlowState,
+  type Writes,
+} from "./flow/state.js";
 export { checkTools, visitNode, type Visited } from "./flow/visit.js";
 export { runEntry } from "./executor/run-entry.js";
 

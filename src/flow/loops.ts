@@ -13,6 +13,15 @@ export interface Onward {
   readonly counts: LoopCounts;
 }
 
+/** Steps a run may take, resumes included, when nobody says otherwise. */
+export const MAX_STEPS = 100;
+
+/** @throws FlowLoopExceeded when a run that has finished so many steps may not take another */
+export function refuseMoreSteps({ name }: FlowPlan, steps: number, maxSteps: number): void {
+  if (steps < maxSteps) return;
+  throw new FlowLoopExceeded(`flow "${name}" took ${maxSteps} steps, which is as many as it may`);
+}
+
 /** Names are plain, so the text says which way it is. */
 function wayKey(from: string, to: string): string {
   return `${from}>${to}`;

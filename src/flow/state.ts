@@ -127,10 +127,7 @@ export function mergeField(
 ): JsonValue {
   if (rule === undefined) {
     const [first, second] = writers;
-    if (second !== undefined)
-      throw new FlowError(
-        `field "${name}" was written by "${first}" and by "${second}" in one step, and has no merge rule`,
-      );
+    if (first !== undefined && second !== undefined) throw twoWriters(name, first, second);
     // There is at least one write.
     return values.at(-1) ?? null;
   }
@@ -142,6 +139,13 @@ export function mergeField(
     throw new FlowError(`the merge rule "${rule.name}" of field "${name}" threw`, { cause });
   }
   return fieldValue(name, value, `the merge rule "${rule.name}"`);
+}
+
+/** Of a field that takes one writer in a step. */
+export function twoWriters(field: string, first: string, second: string): FlowError {
+  return new FlowError(
+    `field "${field}" was written by "${first}" and by "${second}" in one step, and has no merge rule`,
+  );
 }
 
 /** Node names by code units, which is LangGraph's order too. */

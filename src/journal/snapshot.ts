@@ -16,15 +16,19 @@ export interface Snapshot {
   readonly needsHuman: readonly string[];
 }
 
+/** What came to an end of a task run. */
+export function finishedCalls({ calls }: TaskEntry): KeptOutcome[] {
+  return [...calls].flatMap(([callId, { rawDigest, outcome }]) =>
+    outcome === undefined ? [] : [{ callId, rawDigest, outcome }],
+  );
+}
+
 /** Everything of the entry that another process needs. */
 export function snapshotOf(entry: TaskEntry): JsonValue {
-  const calls = [...entry.calls].flatMap(([callId, { rawDigest, outcome }]) =>
-    outcome === undefined ? [] : [keptToJson({ callId, rawDigest, outcome })],
-  );
   return {
     asks: entry.asks.list().map(askToJson),
     marks: [...entry.marks.values()].map(markToJson),
-    calls,
+    calls: finishedCalls(entry).map(keptToJson),
     needsHuman: [...entry.needsHuman],
   };
 }

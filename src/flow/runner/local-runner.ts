@@ -2,7 +2,7 @@
 // step.ts, which nodes come next is progress.ts.
 
 import type { Answers } from "../../approvals/answering.js";
-import { FlowError, FlowLoopExceeded, ToolUsageError } from "../../errors.js";
+import { FlowError, ToolUsageError } from "../../errors.js";
 import { runEntry } from "../../executor/run-entry.js";
 import { GATE_CALL } from "../../executor/run-gate.js";
 import type { TaskEntry } from "../../journal/process-state.js";
@@ -12,6 +12,7 @@ import { openCheckpoint, sealCheckpoint } from "../checkpoint/sealed-checkpoint.
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { definitionOf, type StateSchema } from "../definition.js";
 import type { Flow, InputOf, StateOf } from "../flow.js";
+import { refuseMoreSteps } from "../loops.js";
 import type { FlowPlan } from "../plan.js";
 import { isStateOf, parseInput } from "../state.js";
 import { openRun, settle, type OpenRun, type ResumeFlowOptions, type RunFlowOptions } from "./open-run.js";
@@ -127,8 +128,9 @@ async function drive(run: OpenRun, start: Pick<Step, "from" | "finished">): Prom
 
 async function endOfStep(run: OpenRun, step: Step): Promise<StepEnd> {
   const { plan, maxSteps, signal } = run;
-  if (step.from.steps >= maxSteps) {
-    const error = new FlowLoopExceeded(`flow "${plan.name}" took ${maxSteps} steps, which is as many as it may`);
+  try {
+    refuseMoreSteps(plan, step.from.steps, maxSteps);
+  } catch (error) {
     return { status: "failed", error };
   }
   if (signal?.aborted === true) return { status: "failed", error: signal.reason };

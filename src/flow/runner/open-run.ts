@@ -7,6 +7,7 @@ import { partsOf, type Executor } from "../../executor/executor.js";
 import { runEntry } from "../../executor/run-entry.js";
 import { countOption, refuseNoFunction, refuseNoSignal, refuseUnknown } from "../../options.js";
 import type { FlowDefinition } from "../definition.js";
+import { MAX_STEPS } from "../loops.js";
 import { planOf, type FlowPlan } from "../plan.js";
 import { checkTools } from "../visit.js";
 import { HeldEntries } from "./held-entries.js";
@@ -43,8 +44,6 @@ export interface RunFlowOptions<State> extends ResumeFlowOptions<State> {
   /** Who the run acts for. Kept in checkpoints: whoever resumes lends it nothing. */
   readonly principal?: string;
 }
-
-const MAX_STEPS = 100;
 
 export interface Settled {
   readonly plan: FlowPlan;

@@ -10,6 +10,7 @@ import {
   definitionOf,
   isJson,
   KeyRing,
+  MAX_STEPS,
   parseInput,
   partsOf,
   planOf,
@@ -39,7 +40,6 @@ export interface CompileFlowOptions extends DurableOptions {
   readonly maxSteps?: number;
 }
 
-const MAX_STEPS = 100;
 /** LangGraph counts steps of its own: the start, and joins that put themselves off. */
 const SPARE_STEPS = 10;
 

@@ -5,11 +5,13 @@
 //       led to is missing, nothing runs
 //   N4  what a visit comes to is written in one go, before a sibling's failure can make LangGraph abort it
 
-import { FlowError, FlowLoopExceeded, type Executor } from "../../../index.js";
+import { FlowError, type Executor } from "../../../index.js";
 import {
+  finishedCalls,
   joinsToRun,
   partsOf,
   recallOutcome,
+  refuseMoreSteps,
   runEntry,
   sameJson,
   visitNode,
@@ -107,8 +109,7 @@ async function visitInGraph(compiled: Compiled, at: StepAt, run: NodeRun): Promi
   const { node } = at;
   const known = knownOf(compiled, at);
   const { progress } = known;
-  if (progress.steps >= maxSteps)
-    throw new FlowLoopExceeded(`flow "${plan.name}" took ${maxSteps} steps, which is as many as it may`);
+  refuseMoreSteps(plan, progress.steps, maxSteps);
   const parts = partsOf(executor);
   const once = runEntry(parts, run.scope.context);
   for (const kept of progress.once) recallOutcome(once, kept);
@@ -116,10 +117,7 @@ async function visitInGraph(compiled: Compiled, at: StepAt, run: NodeRun): Promi
   const number = (progress.visits[node.name] ?? 0) + 1;
   const visit = { plan, node, number, state, counts: progress.counts };
   const visited = await at.step.within(capOf(at.config.configurable), () => visitNode(visit, executor, run.scope));
-  const calls = [...once.calls].flatMap(([callId, { rawDigest, outcome }]) =>
-    outcome === undefined ? [] : [{ callId, rawDigest, outcome }],
-  );
-  return outputOf(compiled, at, { known, state, visited, calls });
+  return outputOf(compiled, at, { known, state, visited, calls: finishedCalls(once) });
 }
 
 /** What a node knows when it starts. */

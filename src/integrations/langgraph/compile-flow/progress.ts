@@ -14,6 +14,7 @@ import {
   keptToJson,
   reached,
   seal,
+  twoWriters,
   type FlowPlan,
   type JsonValue,
   type KeptOutcome,
@@ -294,10 +295,7 @@ function refuseTwoWriters(additions: readonly Addition[]): void {
     if (node === null) continue;
     for (const field of singles) {
       const other = writers.get(field);
-      if (other !== undefined)
-        throw new FlowError(
-          `field "${field}" was written by "${other}" and by "${node}" in one step, and has no merge rule`,
-        );
+      if (other !== undefined) throw twoWriters(field, other, node);
       writers.set(field, node);
     }
   }
