@@ -111,3 +111,6 @@ export { KeyRing, type Secrets } from "./crypto/keys.js";
 export { openSeal, openSealedBytes, seal, sealBytes } from "./crypto/seal.js";
 export { randomId } from "./crypto/random.js";
 export { startStopwatch, systemClock, type Stopwatch } from "./async/clock.js";
+
+// ---- texts for a model
+export { cutText } from "./compression/shorten.js";

@@ -41,8 +41,8 @@ function shortContent(content: NeutralContent, maxChars: number): NeutralContent
   return parts.every((part, index) => part === content[index]) ? content : parts;
 }
 
-/** Never between the halves of a surrogate pair. */
-function cutText(text: string, maxChars: number): string {
+/** At most that many characters of the beginning, and a line that says so. Never between the halves of a surrogate pair. */
+export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const kept = headOf(text, maxChars);
   return `${kept}\n[shortened: ${text.length - kept.length} of ${text.length} characters left out]`;

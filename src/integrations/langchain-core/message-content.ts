@@ -3,6 +3,7 @@
 
 import type { ContentBlock } from "@langchain/core/messages";
 import { ToolUsageError } from "../../index.js";
+import { cutText } from "../../spi.js";
 
 /** The block types of LangChain's messages; an array of anything else is data. */
 const BLOCK_TYPES: ReadonlySet<string> = new Set([
@@ -22,9 +23,9 @@ export type MessageContent = string | ContentBlock[];
 
 /** @throws ToolUsageError when the result cannot be written as JSON */
 export function messageContent(value: unknown, maxChars: number): MessageContent {
-  if (typeof value === "string") return shortened(value.replace(LONE_SURROGATE, "\uFFFD"), maxChars);
+  if (typeof value === "string") return cutText(value.replace(LONE_SURROGATE, "\uFFFD"), maxChars);
   if (isBlocks(value)) return shortenedBlocks(value, maxChars);
-  return shortened(jsonText(value), maxChars);
+  return cutText(jsonText(value), maxChars);
 }
 
 /** The content with a line before it. */
@@ -59,15 +60,8 @@ function shortenedBlocks(blocks: readonly ContentBlock[], maxChars: number): Con
   let left = maxChars;
   return blocks.map((block) => {
     if (!("text" in block) || typeof block.text !== "string") return block;
-    const text = shortened(block.text.replace(LONE_SURROGATE, "\uFFFD"), Math.max(0, left));
+    const text = cutText(block.text.replace(LONE_SURROGATE, "\uFFFD"), Math.max(0, left));
     left -= block.text.length;
     return { ...block, text };
   });
-}
-
-function shortened(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  // Not between the halves of a pair.
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
-  return `${text.slice(0, end)}\n[shortened: ${text.length - end} of ${text.length} characters left out]`;
 }

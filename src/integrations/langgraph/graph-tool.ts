@@ -4,7 +4,8 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { AnyToolSpec, Executor } from "../../index.js";
 import { structuredTool } from "../langchain-core/structured-tool.js";
-import { membersOf, nameIn } from "./members.js";
+import { nameIn } from "../langchain-core/call-context.js";
+import { membersOf } from "./members.js";
 import { markAsking, settleNode } from "./node-settings.js";
 import { isInTask, type NodeConfig } from "./pregel-internals.js";
 import { runInTask } from "./run-in-task.js";

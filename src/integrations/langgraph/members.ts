@@ -5,8 +5,3 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   // Class instances (graphs, node specs) keep some of theirs on the prototype, so this is no copy.
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
-
-/** A text that names something: not the empty one. */
-export function nameIn(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}

@@ -17,7 +17,7 @@ import {
 } from "../../spi.js";
 import { enter } from "./enter.js";
 import { GraphTask } from "./graph-task.js";
-import { nameIn } from "./members.js";
+import { nameIn } from "../langchain-core/call-context.js";
 import type { NodeSettings } from "./node-settings.js";
 import { readTask, type NodeConfig } from "./pregel-internals.js";
 

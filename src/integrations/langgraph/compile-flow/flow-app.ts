@@ -1,7 +1,8 @@
 // The app of a compiled flow. Owns one thing: a cap on concurrency is kept by the flow's own steps, not by LangGraph, which runs one
 // node and stops when that one waits (`maxConcurrency: 1`): the gate that it waits for would never be asked.
 
-import { CompiledStateGraph, getConfig } from "@langchain/langgraph";
+import { CompiledStateGraph } from "@langchain/langgraph";
+import { currentConfig } from "../../langchain-core/call-context.js";
 import { membersOf } from "../members.js";
 
 /** In `configurable`: how many visits of a step may run at once. */
@@ -35,12 +36,8 @@ export class FlowApp extends CompiledStateGraph<never, never, string> {
 
 /** Of the node around it, when it is called without a config. */
 function ambientCap(): number | undefined {
-  try {
-    const { maxConcurrency } = membersOf(getConfig());
-    return typeof maxConcurrency === "number" ? maxConcurrency : undefined;
-  } catch {
-    return undefined;
-  }
+  const { maxConcurrency } = membersOf(currentConfig());
+  return typeof maxConcurrency === "number" ? maxConcurrency : undefined;
 }
 
 /** @returns infinity when there is none */
