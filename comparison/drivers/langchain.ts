@@ -1,0 +1,130 @@
+// LangChain's humanInTheLoopMiddleware in createAgent, on MemorySaver or SqliteSaver.
+//   https://docs.langchain.com/oss/javascript/langchain/human-in-the-loop
+//   https://docs.langchain.com/oss/javascript/langgraph/interrupts (a resume by interrupt id)
+
+import { join } from "node:path";
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { ChatResult } from "@langchain/core/outputs";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import { createAgent, humanInTheLoopMiddleware, tool, type HITLRequest } from "langchain";
+import type {
+  AttackSession,
+  AttackTool,
+  AttackWorld,
+  ClientAnswer,
+  MakeAttackDriver,
+  PendingCall,
+} from "../../src/testing/attacks/driver.js";
+import { argumentsOf, callsOf, LAST_WORD, messageFor } from "./script.js";
+
+class ScriptedModel extends BaseChatModel {
+  constructor() {
+    super({});
+  }
+
+  override _llmType(): string {
+    return "scripted";
+  }
+
+  override bindTools(): this {
+    return this;
+  }
+
+  override _generate(messages: BaseMessage[]): Promise<ChatResult> {
+    const calls = callsOf(messages.at(-1)?.content, HumanMessage.isInstance(messages.at(-1)));
+    const tool_calls = calls.map(({ id, tool: name, args }) => ({ id, name, args, type: "tool_call" as const }));
+    const message = new AIMessage({ content: calls.length === 0 ? LAST_WORD : "", tool_calls });
+    return Promise.resolve({ generations: [{ message, text: LAST_WORD }] });
+  }
+}
+
+function agentOf(tools: readonly AttackTool[], checkpointer: MemorySaver | SqliteSaver) {
+  return createAgent({
+    model: new ScriptedModel(),
+    tools: tools.map((each) =>
+      tool((args) => each.run(args), { name: each.name, description: each.description, schema: argumentsOf(each) }),
+    ),
+    middleware: [
+      humanInTheLoopMiddleware({
+        // Approve, edit and reject: what the documentation calls the default.
+        interruptOn: Object.fromEntries(tools.map(({ name, asks }) => [name, asks])),
+      }),
+    ],
+    checkpointer,
+  });
+}
+
+const configOf = (thread: string) => ({ configurable: { thread_id: thread } });
+
+function open({ tools, storage }: AttackWorld, saver: string): AttackSession {
+  const checkpointer =
+    saver === "sqlite" ? SqliteSaver.fromConnString(join(storage, "checkpoints.db")) : new MemorySaver();
+  const agent = agentOf(tools, checkpointer);
+  return {
+    async start(thread, calls, trick) {
+      // What a client may send with a run: https://docs.langchain.com/langsmith/agent-server-api (context).
+      const context = trick === undefined ? {} : { context: trick as object };
+      await agent.invoke({ messages: [{ role: "user", content: messageFor(calls) }] }, { ...configOf(thread), ...context });
+    },
+    async pending(thread) {
+      const { tasks, config } = await agent.graph.getState(configOf(thread));
+      const interrupts = tasks.flatMap((task) => task.interrupts);
+      return interrupts.flatMap(({ id = "", value }) => waiting(id, value, config.configurable?.["checkpoint_id"]));
+    },
+    approve: async (_shown, { edit, editTool } = {}) =>
+      edit === undefined
+        ? { type: "approve" }
+        : { type: "edit", editedAction: { name: editTool ?? _shown.tool, args: edit } },
+    deny: async () => ({ type: "reject", message: "no" }),
+    async answer(thread, answers, at) {
+      const { configurable } = configOf(thread);
+      const config = { configurable: at === undefined ? configurable : { ...configurable, checkpoint_id: at } };
+      await agent.invoke(new Command({ resume: resumeOf(answers) }), config);
+    },
+    async goOn(thread) {
+      await agent.invoke(null, configOf(thread));
+    },
+    forge: async ({ tool: name, args }) => [{ type: "approve" }, { type: "edit", editedAction: { name, args } }],
+    close: async () => undefined,
+  };
+}
+
+/** One interrupt shows all calls of the turn that wait, in order, and no call ids. */
+function waiting(interrupt: string, value: HITLRequest, at: string): PendingCall[] {
+  return value.actionRequests.map(({ name, args }, index) => ({
+    id: `${interrupt}/${index}`,
+    tool: name,
+    args: args as PendingCall["args"],
+    raw: { interrupt, index, request: JSON.parse(JSON.stringify(value)) },
+    at,
+  }));
+}
+
+/** By interrupt id; the decisions in the order of the calls. */
+function resumeOf(answers: readonly ClientAnswer[]): Record<string, unknown> {
+  const resume: Record<string, { decisions: unknown[] }> = {};
+  for (const { to, answer } of answers.toSorted((one, other) => indexOf(one) - indexOf(other))) {
+    (resume[to.id.split("/")[0] ?? ""] ??= { decisions: [] }).decisions.push(answer);
+  }
+  return resume;
+}
+
+const indexOf = ({ to }: ClientAnswer) => Number(to.id.split("/")[1]);
+
+const NO_EXPIRY = "answers and requests have no time limit";
+const IN_MEMORY = "MemorySaver keeps threads in the process; the documentation names it for testing and prototyping";
+
+export const attackDriver: MakeAttackDriver = (saver) => ({
+  name: `langchain humanInTheLoopMiddleware, ${saver === "sqlite" ? "SqliteSaver" : "MemorySaver"}`,
+  lacks: {
+    "one-by-one": "the decisions for all calls of a turn are sent in one list",
+    "answer-expiry": NO_EXPIRY,
+    "request-expiry": NO_EXPIRY,
+    storage: "not measured for this stack: writing to the storage of the server",
+    ...(saver === "sqlite" ? {} : { restart: IN_MEMORY, processes: IN_MEMORY }),
+  },
+  callerTricks: [{ interruptOn: { pay: false, wipe: false } }],
+  open: async (world) => open(world, String(saver)),
+});
