@@ -68,7 +68,7 @@ export interface AttackCall {
 
 /** One call that waits for a human, as a client of the stack sees it. */
 export interface PendingCall {
-  /** What the stack addresses it by. */
+  /** What the stack addresses it by: `answer` and the reviewer's side find the call by this, also where it is wrong. */
   readonly id: string;
   readonly tool: string;
   /** The arguments as they are shown to a reviewer. */
