@@ -1,0 +1,152 @@
+// What must work: a stack that refuses everything would pass every attack.
+
+import type { AttackCase } from "../attack-case.js";
+import { BIG, PAY, PAY_RAN, PAY_WAITS, RATE } from "./people.js";
+
+const both = [
+  { do: "start", calls: ["pay", "big"] },
+  { do: "look", call: "pay", as: "pay" },
+  { do: "look", call: "big", as: "big" },
+] as const;
+
+export const HONEST: readonly AttackCase[] = [
+  {
+    id: "honest/approve",
+    family: "honest",
+    title: "a call waits, is approved, and runs",
+    why: "An approved call has to run, exactly once, and not before it was approved.",
+    calls: { pay: PAY },
+    steps: [...PAY_WAITS, { do: "check", runs: { pay: 0 }, more: "ran forged" }, ...PAY_RAN.slice(2)],
+    expected: "ran once",
+  },
+  {
+    id: "honest/deny",
+    family: "honest",
+    title: "a call is denied, the next one is approved",
+    why: "A denied call never runs, and the thread goes on after it.",
+    reports: ["https://github.com/mastra-ai/mastra/pull/20487", "https://github.com/google/adk-python/issues/7148"],
+    calls: { big: BIG, pay: PAY },
+    steps: [
+      { do: "start", calls: ["big"] },
+      { do: "look", call: "big", as: "big" },
+      { do: "deny", shown: "big", as: "no" },
+      { do: "send", answers: [{ answer: "no", to: "big" }] },
+      { do: "check", runs: { big: 0 }, more: "ran forged" },
+      ...PAY_RAN,
+      { do: "check", runs: { big: 0, pay: 1 }, more: "ran forged" },
+    ],
+    expected: "ran once",
+  },
+  {
+    id: "honest/edit",
+    family: "honest",
+    title: "a reviewer changes the arguments",
+    why: "What the reviewer wrote runs, once, and what the model asked for does not.",
+    reports: ["https://github.com/vercel/ai/issues/11294"],
+    calls: { big: BIG, pay: PAY },
+    steps: [
+      { do: "start", calls: ["big"] },
+      { do: "look", call: "big", as: "big" },
+      { do: "approve", shown: "big", edit: "pay", as: "changed" },
+      { do: "send", answers: [{ answer: "changed", to: "big" }] },
+      { do: "check", runs: { big: 0 }, more: "ran forged" },
+      { do: "check", runs: { pay: 1 } },
+    ],
+    expected: "ran once",
+  },
+  {
+    id: "honest/restart",
+    family: "honest",
+    title: "the process ends while a call waits",
+    why: "An approval that takes a night outlives the process.",
+    reports: ["https://github.com/mastra-ai/mastra/issues/15476"],
+    calls: { pay: PAY },
+    steps: [
+      ...PAY_WAITS,
+      { do: "kill" },
+      { do: "check", runs: { pay: 0 }, more: "ran forged" },
+      { do: "rescue", call: "pay" },
+      { do: "check", runs: { pay: 1 } },
+    ],
+    expected: "ran once",
+  },
+  {
+    id: "honest/two-together",
+    family: "honest",
+    title: "two calls wait together and are answered in one request",
+    why: "Each answer goes to its own call.",
+    reports: ["https://github.com/langchain-ai/langgraph/issues/6533"],
+    calls: { pay: PAY, big: BIG },
+    steps: [
+      ...both,
+      { do: "approve", shown: "pay", as: "yes-pay" },
+      { do: "approve", shown: "big", as: "yes-big" },
+      {
+        do: "send",
+        answers: [
+          { answer: "yes-big", to: "big" },
+          { answer: "yes-pay", to: "pay" },
+        ],
+      },
+      { do: "check", runs: { pay: 1, big: 1 } },
+    ],
+    expected: "ran once",
+  },
+  {
+    id: "honest/one-by-one",
+    family: "honest",
+    title: "two calls wait together and are answered one after the other",
+    why: "The first answer runs its call only, and the second call still waits and runs.",
+    reports: ["https://github.com/mastra-ai/mastra/issues/24377"],
+    needs: ["one-by-one"],
+    calls: { pay: PAY, big: BIG },
+    steps: [
+      ...both,
+      { do: "approve", shown: "pay", as: "yes-pay" },
+      { do: "send", answers: [{ answer: "yes-pay", to: "pay" }] },
+      { do: "check", runs: { big: 0, pay: [0, 1] }, more: "ran forged" },
+      { do: "rescue", call: "big" },
+      { do: "check", runs: { pay: 1, big: 1 } },
+    ],
+    expected: "ran once",
+  },
+  {
+    id: "honest/one-of-two",
+    family: "honest",
+    title: "of two calls one is approved and one denied",
+    why: "The approved one runs although its neighbour was denied.",
+    reports: ["https://github.com/langchain-ai/langchainjs/issues/11125"],
+    calls: { pay: PAY, big: BIG },
+    steps: [
+      ...both,
+      { do: "approve", shown: "pay", as: "yes" },
+      { do: "deny", shown: "big", as: "no" },
+      {
+        do: "send",
+        answers: [
+          { answer: "yes", to: "pay" },
+          { answer: "no", to: "big" },
+        ],
+      },
+      { do: "check", runs: { big: 0 }, more: "ran forged" },
+      { do: "check", runs: { pay: 1 } },
+    ],
+    expected: "ran once",
+  },
+  {
+    id: "honest/siblings",
+    family: "honest",
+    title: "a call that asks nobody stands beside one that waits",
+    why: "What finished before the pause is not run again after it.",
+    reports: ["https://github.com/langchain-ai/langgraph/issues/7780"],
+    calls: { rate: RATE, pay: PAY },
+    steps: [
+      { do: "start", calls: ["rate", "pay"] },
+      { do: "look", call: "pay", as: "pay" },
+      { do: "approve", shown: "pay", as: "yes" },
+      { do: "send", answers: [{ answer: "yes", to: "pay" }] },
+      { do: "check", runs: { rate: 1, pay: 1 } },
+    ],
+    expected: "ran once",
+  },
+];

@@ -1,0 +1,85 @@
+// The child process: loads a driver, gives it tools whose effects are counted in a file, and does what the kit says. Owns the
+// other end of driver-process.ts; run as a program, never imported.
+
+import { appendFileSync } from "node:fs";
+import type { JsonObject, JsonValue } from "../../index.js";
+import { systemClock } from "../../spi.js";
+import type { AttackDriver, AttackSession, AttackTool, MakeAttackDriver } from "./driver.js";
+import type { FromHost, HostWorld, ToHost } from "./host-messages.js";
+
+/** Tools that are to stop in the middle of their next run, by `ref`. */
+const holds = new Map<string, "before" | "after">();
+/** Those that have stopped. */
+const held = new Map<string, () => void>();
+/** Long enough for whatever runs beside it to begin. */
+const BODY_MS = 3;
+
+function say(message: FromHost): void {
+  process.send?.(message);
+}
+
+async function stop(ref: string): Promise<void> {
+  holds.delete(ref);
+  const released = new Promise<void>((resolve) => held.set(ref, resolve));
+  say({ held: ref });
+  await released;
+}
+
+function tool(given: HostWorld["tools"][number], effects: string): AttackTool {
+  const run = async (args: JsonObject): Promise<string> => {
+    const ref = String(args["ref"]);
+    if (holds.get(ref) === "before") await stop(ref);
+    // One small write to a file that is open for appending: lines of several processes do not mix, and a killed process loses none.
+    appendFileSync(effects, `${JSON.stringify({ tool: given.name, args })}\n`);
+    if (holds.get(ref) === "after") await stop(ref);
+    await systemClock.sleep(BODY_MS, new AbortController().signal);
+    return `${given.name} done`;
+  };
+  return { ...given, run };
+}
+
+async function driverOf(module: string, settings: JsonValue): Promise<AttackDriver> {
+  const loaded: { readonly attackDriver?: unknown } = await import(module);
+  if (typeof loaded.attackDriver !== "function") throw new Error(`${module} exports no attackDriver()`);
+  // What a driver module promises to export; its methods are checked by being called.
+  return (loaded.attackDriver as MakeAttackDriver)(settings);
+}
+
+/** An operation of the session, by name. */
+async function perform(session: AttackSession, { op, args }: ToHost): Promise<unknown> {
+  if (op === "hold") return void holds.set(String(args[0]), args[1] === "before" ? "before" : "after");
+  if (op === "release") {
+    holds.delete(String(args[0]));
+    held.get(String(args[0]))?.();
+    return void held.delete(String(args[0]));
+  }
+  const method: unknown = Reflect.get(session, op);
+  if (typeof method !== "function") throw new Error(`the session has no ${op}()`);
+  return Reflect.apply(method, session, args);
+}
+
+async function main(): Promise<void> {
+  const world: HostWorld = JSON.parse(process.argv[2] ?? "null");
+  const driver = await driverOf(world.module, world.settings);
+  const { name, lacks, callerTricks = [] } = driver;
+  const session = await driver.open({
+    storage: world.storage,
+    tools: world.tools.map((each) => tool(each, world.effects)),
+  });
+  process.on("message", (message: ToHost) => {
+    perform(session, message).then(
+      (value) => say({ n: message.n, value: value ?? null }),
+      (error: unknown) => say({ n: message.n, error: textOf(error) }),
+    );
+  });
+  say({ ready: { name, lacks, callerTricks } });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+process.on("disconnect", () => process.exit());
+// A stack that leaves a rejection behind is not to end the process: the cases go on and say what became of them.
+process.on("unhandledRejection", (error) => say({ stray: textOf(error) }));
+main().catch((error: unknown) => say({ failed: textOf(error) }));

@@ -1,0 +1,51 @@
+// Plays one case on one driver and says what became of it. Owns the order of steps and the verdict; each step is in play-steps.ts.
+
+import type { AttackCase, AttackOutcome } from "./attack-case.js";
+import { Gone } from "./driver-process.js";
+import { perform, Verdict, type Play } from "./play-steps.js";
+import type { Stage } from "./stage.js";
+
+export interface Played {
+  readonly outcome: AttackOutcome;
+  /** What the stack said on the way, and why it is not as expected. */
+  readonly detail: string;
+}
+
+export interface PlayOptions {
+  readonly stage: Stage;
+  readonly tricks: Play["tricks"];
+  /** Kills the process, together with whoever else plays and is to die here. */
+  readonly kill: Play["kill"];
+}
+
+const LONGEST_DETAIL = 300;
+
+export async function playCase(attack: AttackCase, { stage, tricks, kill }: PlayOptions): Promise<Played> {
+  const made = { shown: new Map(), answers: new Map(), saved: new Map(), turns: new Map() };
+  const play: Play = { attack, stage, tricks, kill, ...made, notes: [], background: [], isAttacked: false, hasKilled: false };
+  const outcome = await outcomeOf(play);
+  const notes = [...new Set(play.notes)].join("; ");
+  return { outcome, detail: notes.length > LONGEST_DETAIL ? `${notes.slice(0, LONGEST_DETAIL)}...` : notes };
+}
+
+async function outcomeOf(play: Play): Promise<AttackOutcome> {
+  try {
+    for (const step of play.attack.steps) await perform(play, step);
+    return play.attack.expected;
+  } catch (error) {
+    if (error instanceof Verdict) {
+      play.notes.push(error.message);
+      return error.outcome;
+    }
+    if (!(error instanceof Gone)) throw error;
+    play.notes.push(error.message);
+    return "error";
+  } finally {
+    // A body that is still held would be in the way of the next case.
+    if (play.background.length > 0) {
+      const process = await play.stage.first();
+      await process.call("release", play.attack.id).catch(() => undefined);
+      await Promise.allSettled(play.background);
+    }
+  }
+}
