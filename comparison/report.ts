@@ -1,0 +1,144 @@
+// The table, for a terminal and as Markdown. Every number in it is counted here; nothing is said that the columns do not show.
+
+import type { AttackOutcome } from "../src/testing/attacks/attack-case.js";
+import { ATTACK_CASES } from "../src/testing/attacks/attack-cases.js";
+import type { Cell, Column } from "./measure.js";
+
+const SHORT: Readonly<Record<AttackOutcome, string>> = {
+  refused: "refused",
+  "ran once": "once",
+  "ran twice": "TWICE",
+  "ran forged": "FORGED",
+  "thread lost": "LOST",
+  "not applicable": "-",
+  error: "ERROR",
+};
+
+const letterOf = (index: number) => String.fromCodePoint(65 + index);
+
+export function titleOf({ stack, versions }: Column): string {
+  return `${versions[0] ?? ""}, ${stack.variant}`;
+}
+
+function cellOf(column: Column, id: string): Cell | undefined {
+  return column.cells.find((cell) => cell.case === id);
+}
+
+/** Cases that any column has, in the order of the kit. */
+function casesOf(columns: readonly Column[]): readonly string[] {
+  return ATTACK_CASES.map(({ id }) => id).filter((id) => columns.some((column) => cellOf(column, id) !== undefined));
+}
+
+const isAsItShouldBe = ({ outcomes, expected }: Cell) => outcomes.every((outcome) => outcome === expected);
+const applies = ({ outcomes }: Cell) => !outcomes.includes("not applicable");
+
+export function countsOf({ cells }: Column): string {
+  const applicable = cells.filter(applies);
+  return `${applicable.filter(isAsItShouldBe).length} of ${applicable.length}`;
+}
+
+// ---- terminal
+
+export function terminalTable(columns: readonly Column[], date: string): string {
+  const width = Math.max(...casesOf(columns).map((id) => id.length));
+  const cell = (text: string) => text.padEnd(9);
+  const legend = columns.map((column, index) => `${letterOf(index)}  ${titleOf(column)}${runBy(column)}`);
+  const head = `${"".padEnd(width)}  ${columns.map((_, index) => cell(letterOf(index))).join("")}`;
+  const lines = casesOf(columns).map((id) => {
+    const shown = columns.map((column) => cell(shortOf(cellOf(column, id))));
+    return `${id.padEnd(width)}  ${shown.join("")}`;
+  });
+  const counts = `${"as it should be".padEnd(width)}  ${columns.map((column) => cell(countsOf(column))).join("")}`;
+  return [date, "", ...legend, "", head, ...lines, "", counts].join("\n").replaceAll(/ +$/gm, "");
+}
+
+function runBy({ node, unmeasured }: Column): string {
+  return unmeasured === undefined ? `  (Node ${node})` : `  NOT MEASURED: ${unmeasured}`;
+}
+
+function shortOf(cell: Cell | undefined): string {
+  return cell === undefined ? "" : cell.outcomes.map((outcome) => SHORT[outcome]).join("/");
+}
+
+// ---- Markdown
+
+interface Facts {
+  readonly date: string;
+  readonly repeat: number;
+  readonly machine: string;
+}
+
+export function markdown(columns: readonly Column[], { date, repeat, machine }: Facts): string {
+  const runs = repeat === 1 ? "Each case was run once." : `Each case was run ${repeat} times; two outcomes in a cell were both seen.`;
+  return [
+    `Measured on ${date} on ${machine}. ${runs}`,
+    "",
+    ...columns.map((column, index) => `- **${letterOf(index)}**: ${titleOf(column)}. ${column.stack.options}${nodeOf(column)}`),
+    "",
+    line(["case", ...columns.map((_, index) => letterOf(index))]),
+    line(["---", ...columns.map(() => "---")]),
+    ...casesOf(columns).map((id) => line([`\`${id}\``, ...columns.map((column) => longOf(cellOf(column, id)))])),
+    line(["**as it should be**", ...columns.map((column) => countsOf(column))]),
+    "",
+    "### What each case does",
+    "",
+    ...casesOf(columns).map(caseLine),
+    "",
+    "### Not as the case expects",
+    "",
+    ...columns.flatMap((column, index) => deviations(column, letterOf(index))),
+    "### Not applicable, and why",
+    "",
+    ...columns.flatMap((column, index) => reasons(column, letterOf(index))),
+  ].join("\n");
+}
+
+function nodeOf({ node, unmeasured, versions, stack }: Column): string {
+  const others = versions.slice(1);
+  const used = others.length === 0 ? "" : ` With ${others.join(", ")}.`;
+  const links = stack.docs.map((url, index) => (url.startsWith("http") ? `[documentation${index === 0 ? "" : ` ${index + 1}`}](${url})` : ""));
+  const said = links.filter((link) => link !== "").join(", ");
+  const run = unmeasured === undefined ? ` Node ${node}.` : ` **Not measured**: ${unmeasured}.`;
+  return `${used}${run}${said === "" ? "" : ` (${said})`}`;
+}
+
+function longOf(cell: Cell | undefined): string {
+  if (cell === undefined) return "";
+  const words = cell.outcomes.map((outcome) => (outcome === "not applicable" ? "n/a" : outcome)).join(" / ");
+  return isAsItShouldBe(cell) || !applies(cell) ? words : `**${words}**`;
+}
+
+function caseLine(id: string): string {
+  const attack = ATTACK_CASES.find((each) => each.id === id);
+  if (attack === undefined) throw new Error(`no case ${id}`);
+  return `- \`${id}\`: ${attack.title}. Expected: ${attack.expected}.`;
+}
+
+function deviations(column: Column, letter: string): string[] {
+  const wrong = column.cells.filter((cell) => applies(cell) && !isAsItShouldBe(cell));
+  if (wrong.length === 0) return [];
+  const lines = wrong.map((cell) => `- \`${cell.case}\`: ${cell.outcomes.join(" / ")}. ${oneLine(cell.detail)}`);
+  return [`**${letter}**, ${titleOf(column)}:`, "", ...lines, ""];
+}
+
+function reasons(column: Column, letter: string): string[] {
+  const grouped = new Map<string, string[]>();
+  for (const cell of column.cells.filter((each) => !applies(each))) {
+    const reason = oneLine(cell.detail);
+    grouped.set(reason, [...(grouped.get(reason) ?? []), cell.case]);
+  }
+  return [...grouped].map(([reason, cases]) => `- **${letter}**: ${reason} (${cases.map((id) => `\`${id}\``).join(", ")})`);
+}
+
+const LONGEST = 200;
+
+/** What a stack said, without line ends, without what Markdown would read, and without ids that change from run to run. */
+function oneLine(text: string): string {
+  const ids = text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>").replaceAll(/aitxt-\w+/g, "<id>");
+  const plain = ids.replaceAll(/\s+/g, " ").replaceAll("|", "\\|").trim();
+  return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}...` : plain;
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
