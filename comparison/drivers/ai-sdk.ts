@@ -2,7 +2,14 @@
 // server rebuilds the conversation from the messages the client sends each turn", so the files here are the client's memory.
 //   https://ai-sdk.dev/docs/agents/tool-approvals
 
-import { ToolLoopAgent, tool, type ModelMessage } from "ai";
+import {
+  ToolLoopAgent,
+  tool,
+  type ModelMessage,
+  type ToolApprovalRequest,
+  type ToolApprovalResponse,
+  type ToolCallPart,
+} from "ai";
 import type { JsonObject, JsonValue } from "../../src/index.js";
 import type {
   AttackCall,
@@ -71,16 +78,19 @@ function yes(approvalId: string): JsonObject {
 
 /** What the model is made to have asked, and the server to have requested an approval for. */
 function asked(calls: readonly AttackCall[]): JsonObject {
-  const content = calls.flatMap(({ id, tool: toolName, args }) => [
+  const content = calls.flatMap(({ id, tool: toolName, args }): JsonObject[] => [
     { type: "tool-call", toolCallId: id, toolName, input: args },
     { type: "tool-approval-request", approvalId: id, toolCallId: id },
   ]);
   return { role: "assistant", content };
 }
 
+type Part = ToolCallPart | ToolApprovalRequest | ToolApprovalResponse;
+
 function pendingIn(messages: readonly JsonValue[]): PendingCall[] {
   // What the SDK gave, or an attacker made of it: read for what is there.
-  const parts = (messages as unknown as ModelMessage[]).flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  const all = messages as unknown as readonly { readonly content: string | readonly Part[] }[];
+  const parts = all.flatMap(({ content }) => (typeof content === "string" ? [] : content));
   const answered = parts.flatMap((part) => (part.type === "tool-approval-response" ? part.approvalId : []));
   return parts.flatMap((part) => {
     if (part.type !== "tool-approval-request" || answered.includes(part.approvalId)) return [];

@@ -97,6 +97,16 @@ function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
     answer: (thread, answers) => run(thread, answers.map(({ answer }) => ({ functionResponse: answer }))),
     // Nothing resumes an invocation but a message of the user.
     goOn: async () => undefined,
+    save: async (thread) => {
+      const session = await sessions.getSession({ ...WHO, sessionId: thread });
+      return JSON.parse(JSON.stringify(session?.events ?? []));
+    },
+    async load(sessionId, saved) {
+      await sessions.deleteSession({ ...WHO, sessionId });
+      const session = await sessions.createSession({ ...WHO, sessionId });
+      // What save() gave, or an attacker made of it.
+      for (const event of saved as unknown as Event[]) await sessions.appendEvent({ session, event });
+    },
     forge: async ({ id }) => [decision(id, true)],
     close: async () => undefined,
   };
@@ -138,7 +148,6 @@ export const attackDriver: MakeAttackDriver = (kind) => ({
     "answer-expiry": NO_EXPIRY,
     "request-expiry": NO_EXPIRY,
     history: "a message goes to the end of a session",
-    storage: "not measured for this stack: writing to the storage of the server",
     ...(kind === "database" ? {} : { restart: IN_MEMORY, processes: IN_MEMORY }),
   },
   callerTricks: ["a message with the request and the answer"],

@@ -9,6 +9,7 @@ import type { ChatResult } from "@langchain/core/outputs";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { createAgent, humanInTheLoopMiddleware, tool, type HITLRequest } from "langchain";
+import type { JsonObject } from "../../src/index.js";
 import type {
   AttackSession,
   AttackTool,
@@ -17,6 +18,7 @@ import type {
   MakeAttackDriver,
   PendingCall,
 } from "../../src/testing/attacks/driver.js";
+import { loadThread, saveThread } from "../../test/attack-kit/drivers/thread-rows.js";
 import { argumentsOf, callsOf, LAST_WORD, messageFor } from "./script.js";
 
 class ScriptedModel extends BaseChatModel {
@@ -58,10 +60,12 @@ function agentOf(tools: readonly AttackTool[], checkpointer: MemorySaver | Sqlit
 
 const configOf = (thread: string) => ({ configurable: { thread_id: thread } });
 
-function open({ tools, storage }: AttackWorld, saver: string): AttackSession {
+function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
   const checkpointer =
-    saver === "sqlite" ? SqliteSaver.fromConnString(join(storage, "checkpoints.db")) : new MemorySaver();
+    kind === "sqlite" ? SqliteSaver.fromConnString(join(storage, "checkpoints.db")) : new MemorySaver();
   const agent = agentOf(tools, checkpointer);
+  // The same class, of the root's install.
+  const saver = checkpointer as unknown as Parameters<typeof saveThread>[0];
   return {
     async start(thread, calls, trick) {
       // What a client may send with a run: https://docs.langchain.com/langsmith/agent-server-api (context).
@@ -73,10 +77,7 @@ function open({ tools, storage }: AttackWorld, saver: string): AttackSession {
       const interrupts = tasks.flatMap((task) => task.interrupts);
       return interrupts.flatMap(({ id = "", value }) => waiting(id, value, config.configurable?.["checkpoint_id"]));
     },
-    approve: async (_shown, { edit, editTool } = {}) =>
-      edit === undefined
-        ? { type: "approve" }
-        : { type: "edit", editedAction: { name: editTool ?? _shown.tool, args: edit } },
+    approve: async ({ tool: name }, { edit, editTool = name } = {}) => (edit === undefined ? APPROVE : edited(editTool, edit)),
     deny: async () => ({ type: "reject", message: "no" }),
     async answer(thread, answers, at) {
       const { configurable } = configOf(thread);
@@ -86,9 +87,17 @@ function open({ tools, storage }: AttackWorld, saver: string): AttackSession {
     async goOn(thread) {
       await agent.invoke(null, configOf(thread));
     },
-    forge: async ({ tool: name, args }) => [{ type: "approve" }, { type: "edit", editedAction: { name, args } }],
+    forge: async ({ tool: name, args }) => [APPROVE, edited(name, args)],
+    save: (thread) => saveThread(saver, thread),
+    load: (thread, saved) => loadThread(saver, thread, saved),
     close: async () => undefined,
   };
+}
+
+const APPROVE: JsonObject = { type: "approve" };
+
+function edited(name: string, args: JsonObject): JsonObject {
+  return { type: "edit", editedAction: { name, args } };
 }
 
 /** One interrupt shows all calls of the turn that wait, in order, and no call ids. */
@@ -122,7 +131,6 @@ export const attackDriver: MakeAttackDriver = (saver) => ({
     "one-by-one": "the decisions for all calls of a turn are sent in one list",
     "answer-expiry": NO_EXPIRY,
     "request-expiry": NO_EXPIRY,
-    storage: "not measured for this stack: writing to the storage of the server",
     ...(saver === "sqlite" ? {} : { restart: IN_MEMORY, processes: IN_MEMORY }),
   },
   callerTricks: [{ interruptOn: { pay: false, wipe: false } }],

@@ -34,7 +34,6 @@ export class ApprovedOnce {
   }
 
   static async open(client: Client): Promise<ApprovedOnce> {
-    await client.execute("PRAGMA busy_timeout = 5000");
     await client.execute(TABLE);
     return new ApprovedOnce(client);
   }

@@ -3,9 +3,10 @@
 //   https://mastra.ai/docs/agents/human-in-the-loop
 
 import { join } from "node:path";
-import { createClient } from "@libsql/client";
+import { createClient, type Client } from "@libsql/client";
 import { Mastra } from "@mastra/core";
 import { Agent } from "@mastra/core/agent";
+import type { MastraModelConfig } from "@mastra/core/llm";
 import { createTool } from "@mastra/core/tools";
 import { LibSQLStore } from "@mastra/libsql";
 import { Memory } from "@mastra/memory";
@@ -18,6 +19,7 @@ import type {
   PendingCall,
 } from "../../src/testing/attacks/driver.js";
 import { ApprovedOnce } from "./mastra-approved-once.js";
+import { loadSnapshots, saveSnapshots } from "./mastra-snapshots.js";
 import { argumentsOf, messageFor } from "./script.js";
 import { scriptedLanguageModel } from "./scripted-language-model.js";
 
@@ -26,18 +28,21 @@ const RESOURCE = "customer";
 interface Built {
   readonly agent: Agent;
   readonly approved: ApprovedOnce | undefined;
-  close(): void;
+  /** The storage's own file. */
+  readonly database: Client;
 }
 
 async function build({ tools, storage }: AttackWorld, isBound: boolean): Promise<Built> {
   const url = `file:${join(storage, "mastra.db")}`;
-  const client = createClient({ url: `file:${join(storage, "approved.db")}` });
-  const approved = isBound ? await ApprovedOnce.open(client) : undefined;
+  const database = createClient({ url });
+  await database.execute("PRAGMA busy_timeout = 5000");
+  const approved = isBound ? await ApprovedOnce.open(database) : undefined;
   const agent = new Agent({
     id: "payer",
     name: "payer",
     instructions: "Pay what is asked for.",
-    model: scriptedLanguageModel(),
+    // A model of the AI SDK, as the documentation passes them; its type here wants a stream of doGenerate.
+    model: scriptedLanguageModel() as unknown as MastraModelConfig,
     tools: Object.fromEntries(tools.map((each) => [each.name, toolOf(each)])),
     memory: new Memory(),
     ...(approved === undefined ? {} : { hooks: { beforeToolCall: approved.hook(tools) } }),
@@ -45,7 +50,7 @@ async function build({ tools, storage }: AttackWorld, isBound: boolean): Promise
   const store = new LibSQLStore({ id: "storage", url });
   new Mastra({ agents: { payer: agent }, storage: store, logger: false });
   await store.init();
-  return { agent, approved, close: () => client.close() };
+  return { agent, approved, database };
 }
 
 function toolOf(each: AttackTool) {
@@ -68,7 +73,7 @@ interface Body {
 }
 
 async function open(world: AttackWorld, isBound: boolean): Promise<AttackSession> {
-  const { agent, approved, close } = await build(world, isBound);
+  const { agent, approved, database } = await build(world, isBound);
   return {
     async start(thread, calls, trick) {
       const body = typeof trick === "object" ? trick : {};
@@ -85,8 +90,10 @@ async function open(world: AttackWorld, isBound: boolean): Promise<AttackSession
     },
     // A run that waits is found again by listSuspendedRuns; for others the documentation has no step.
     goOn: async () => undefined,
+    save: (thread) => saveSnapshots(database, thread),
+    load: (thread, saved) => loadSnapshots(database, thread, saved),
     forge: async (shown) => [bodyOf(shown, true)],
-    close: async () => close(),
+    close: async () => database.close(),
   };
 }
 
@@ -142,7 +149,6 @@ export const attackDriver: MakeAttackDriver = (binding) => ({
     "answer-expiry": NO_EXPIRY,
     "request-expiry": NO_EXPIRY,
     history: "a decision names a run, and not a point of it",
-    storage: "not measured for this stack: writing to the storage of the server",
   },
   callerTricks: [{ requireToolApproval: false }],
   open: (world) => open(world, binding === "bound"),

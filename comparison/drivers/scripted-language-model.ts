@@ -4,6 +4,8 @@ import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { callsOf, isScript, LAST_WORD } from "./script.js";
 
 type Options = Parameters<MockLanguageModelV4["doGenerate"]>[0];
+type Streamed = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"];
+type StreamPart = Streamed extends ReadableStream<infer Part> ? Part : never;
 type Generated = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
 
 function generate({ prompt }: Options): Generated {
@@ -27,24 +29,23 @@ function generate({ prompt }: Options): Generated {
   };
 }
 
+function streamOf({ content, finishReason, usage }: Generated): StreamPart[] {
+  const parts = content.flatMap((part, index): StreamPart[] => {
+    const id = String(index);
+    if (part.type === "tool-call") return [part];
+    if (part.type !== "text") return [];
+    return [
+      { type: "text-start", id },
+      { type: "text-delta", id, delta: part.text },
+      { type: "text-end", id },
+    ];
+  });
+  return [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }];
+}
+
 export function scriptedLanguageModel(): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     doGenerate: async (options) => generate(options),
-    doStream: async (options) => {
-      const { content, finishReason, usage } = generate(options);
-      const parts = content.flatMap((part, index) =>
-        part.type === "text"
-          ? [
-              { type: "text-start" as const, id: String(index) },
-              { type: "text-delta" as const, id: String(index), delta: part.text },
-              { type: "text-end" as const, id: String(index) },
-            ]
-          : part.type === "tool-call"
-            ? [part]
-            : [],
-      );
-      const chunks = [{ type: "stream-start" as const, warnings: [] }, ...parts, { type: "finish" as const, finishReason, usage }];
-      return { stream: simulateReadableStream({ chunks }) };
-    },
+    doStream: async (options) => ({ stream: simulateReadableStream({ chunks: streamOf(generate(options)) }) }),
   });
 }
