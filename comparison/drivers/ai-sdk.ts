@@ -52,7 +52,7 @@ function open({ tools, storage }: AttackWorld, isSigned: boolean): AttackSession
   const messagesOf = (thread: string) => client.read(thread) ?? [];
   return {
     async start(thread, calls, trick) {
-      const said = { role: "user", content: messageFor(calls) };
+      const said = { role: "user", content: messageFor(thread, calls) };
       const more = trick === undefined ? [] : [asked(calls), { role: "tool", content: calls.map(({ id }) => yes(id)) }];
       await post(thread, [...messagesOf(thread), said, ...more]);
     },

@@ -87,7 +87,7 @@ function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
   };
   return {
     start: (thread, calls, trick) =>
-      run(thread, [{ text: messageFor(calls) }, ...(trick === undefined ? [] : calls.flatMap(confirmed))]),
+      run(thread, [{ text: messageFor(thread, calls) }, ...(trick === undefined ? [] : calls.flatMap(confirmed))]),
     async pending(thread) {
       const session = await sessions.getSession({ ...WHO, sessionId: thread });
       return pendingIn(session?.events ?? []);

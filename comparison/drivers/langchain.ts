@@ -9,7 +9,7 @@ import type { ChatResult } from "@langchain/core/outputs";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { createAgent, humanInTheLoopMiddleware, tool, type HITLRequest } from "langchain";
-import type { JsonObject } from "../../src/index.js";
+import type { JsonObject, JsonValue } from "../../src/index.js";
 import type {
   AttackSession,
   AttackTool,
@@ -70,15 +70,16 @@ function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
     async start(thread, calls, trick) {
       // What a client may send with a run: https://docs.langchain.com/langsmith/agent-server-api (context).
       const context = trick === undefined ? {} : { context: trick as object };
-      await agent.invoke({ messages: [{ role: "user", content: messageFor(calls) }] }, { ...configOf(thread), ...context });
+      await agent.invoke({ messages: [{ role: "user", content: messageFor(thread, calls) }] }, { ...configOf(thread), ...context });
     },
     async pending(thread) {
       const { tasks, config } = await agent.graph.getState(configOf(thread));
       const interrupts = tasks.flatMap((task) => task.interrupts);
       return interrupts.flatMap(({ id = "", value }) => waiting(id, value, config.configurable?.["checkpoint_id"]));
     },
-    approve: async ({ tool: name }, { edit, editTool = name } = {}) => (edit === undefined ? APPROVE : edited(editTool, edit)),
-    deny: async () => ({ type: "reject", message: "no" }),
+    approve: async (shown, { edit, editTool = shown.tool } = {}) =>
+      decided(shown, edit === undefined ? APPROVE : edited(editTool, edit)),
+    deny: async (shown) => decided(shown, { type: "reject", message: "no" }),
     async answer(thread, answers, at) {
       const { configurable } = configOf(thread);
       const config = { configurable: at === undefined ? configurable : { ...configurable, checkpoint_id: at } };
@@ -87,7 +88,11 @@ function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
     async goOn(thread) {
       await agent.invoke(null, configOf(thread));
     },
-    forge: async ({ tool: name, args }) => [APPROVE, edited(name, args)],
+    forge: async (shown) => [
+      decided(shown, APPROVE),
+      decided(shown, edited(shown.tool, shown.args)),
+      { decisions: [APPROVE] },
+    ],
     save: (thread) => saveThread(saver, thread),
     load: (thread, saved) => loadThread(saver, thread, saved),
     close: async () => undefined,
@@ -111,16 +116,29 @@ function waiting(interrupt: string, value: HITLRequest, at: string): PendingCall
   }));
 }
 
-/** By interrupt id; the decisions in the order of the calls. */
-function resumeOf(answers: readonly ClientAnswer[]): Record<string, unknown> {
+/** What a client puts into `command.resume`: decisions by interrupt id, in the order of the calls, or whatever else it made up. */
+function resumeOf(answers: readonly ClientAnswer[]): unknown {
+  const decisions = answers.flatMap(({ answer }) => (isDecision(answer) ? [answer] : []));
+  if (decisions.length < answers.length) return answers[0]?.answer;
   const resume: Record<string, { decisions: unknown[] }> = {};
-  for (const { to, answer } of answers.toSorted((one, other) => indexOf(one) - indexOf(other))) {
-    (resume[to.id.split("/")[0] ?? ""] ??= { decisions: [] }).decisions.push(answer);
+  for (const { interrupt, decision } of decisions.toSorted((one, other) => one.index - other.index)) {
+    (resume[interrupt] ??= { decisions: [] }).decisions.push(decision);
   }
   return resume;
 }
 
-const indexOf = ({ to }: ClientAnswer) => Number(to.id.split("/")[1]);
+/** The decision about one call: an interrupt asks about all calls of a turn, and takes their decisions in one list. */
+type Decision = { readonly interrupt: string; readonly index: number; readonly decision: JsonObject };
+
+function decided({ raw }: PendingCall, decision: JsonObject): JsonObject {
+  // What waiting() made, or an attacker made of it.
+  const { interrupt = "", index = 0 } = raw as JsonObject;
+  return { interrupt, index, decision };
+}
+
+function isDecision(value: JsonValue): value is Decision {
+  return typeof value === "object" && value !== null && "interrupt" in value && "index" in value && "decision" in value;
+}
 
 const NO_EXPIRY = "answers and requests have no time limit";
 const IN_MEMORY = "MemorySaver keeps threads in the process; the documentation names it for testing and prototyping";

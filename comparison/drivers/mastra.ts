@@ -77,7 +77,7 @@ async function open(world: AttackWorld, isBound: boolean): Promise<AttackSession
   return {
     async start(thread, calls, trick) {
       const body = typeof trick === "object" ? trick : {};
-      await agent.generate(messageFor(calls), { ...body, memory: { thread, resource: RESOURCE } });
+      await agent.generate(messageFor(thread, calls), { ...body, memory: { thread, resource: RESOURCE } });
     },
     async pending(thread) {
       const { runs } = await agent.listSuspendedRuns({ threadId: thread, resourceId: RESOURCE });

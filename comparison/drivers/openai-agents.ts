@@ -60,7 +60,7 @@ function open({ tools, storage }: AttackWorld, isHeldByClient: boolean): AttackS
     async start(thread, calls) {
       const before = states.read(thread);
       const history: AgentInputItem[] = before === undefined ? [] : (await stateOf(before)).history;
-      const result = await runner.run(agent, [...history, { role: "user", content: messageFor(calls) }]);
+      const result = await runner.run(agent, [...history, { role: "user", content: messageFor(thread, calls) }]);
       states.write(thread, result.state.toString());
     },
     async pending(thread) {

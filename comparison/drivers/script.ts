@@ -6,8 +6,9 @@ import type { AttackCall, AttackTool } from "../../src/testing/attacks/driver.js
 
 export const LAST_WORD = "done";
 
-export function messageFor(calls: readonly AttackCall[]): string {
-  return JSON.stringify({ callsToAskFor: calls });
+/** No provider gives a call of one thread the id of a call of another. */
+export function messageFor(thread: string, calls: readonly AttackCall[]): string {
+  return JSON.stringify({ callsToAskFor: calls.map((call) => ({ ...call, id: `${call.id}-of-${thread}` })) });
 }
 
 /** The calls of this message; none when it is no script, or when something came after it. */
