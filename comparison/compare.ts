@@ -40,10 +40,14 @@ const date = new Date().toISOString().slice(0, 10);
 if (values.json) process.stdout.write(`${JSON.stringify({ date, repeat, columns }, null, 2)}\n`);
 else process.stdout.write(`\n${terminalTable(columns, date)}\n`);
 
-const failed = columns.filter(({ unmeasured, cells }) => unmeasured !== undefined || cells.some(({ outcomes }) => outcomes.includes("error")));
+const failed = columns.filter(
+  ({ unmeasured, cells }) => unmeasured !== undefined || cells.some(({ outcomes }) => outcomes.includes("error")),
+);
 if (!values.json && only === undefined && !values["no-write"] && failed.length === 0) write();
 for (const column of failed) {
-  process.stderr.write(`not measured as a whole: ${titleOf(column)}${column.unmeasured === undefined ? "" : `: ${column.unmeasured}`}\n`);
+  process.stderr.write(
+    `not measured as a whole: ${titleOf(column)}${column.unmeasured === undefined ? "" : `: ${column.unmeasured}`}\n`,
+  );
 }
 if (failed.length > 0) process.exitCode = 1;
 

@@ -36,7 +36,10 @@ export function neededNode(stack: Stack): readonly string[] {
 
 /** `NODE_FOR_AI`, `NODE_FOR_MASTRA_CORE`, `NODE_FOR_GOOGLE_ADK`: after the first package of the stack. */
 export function variableFor({ packages: [name = ""] }: Stack): string {
-  return `NODE_FOR_${name.replaceAll(/[^a-z0-9]+/gi, "_").replace(/^_/, "").toUpperCase()}`;
+  return `NODE_FOR_${name
+    .replaceAll(/[^a-z0-9]+/gi, "_")
+    .replace(/^_/, "")
+    .toUpperCase()}`;
 }
 
 /** The one that was named, this one if it fits, or the newest that fits. */

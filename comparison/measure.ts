@@ -67,8 +67,9 @@ function cellsOf(rows: readonly AttackRow[]): Cell[] {
   }));
 }
 
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
 function runOnce(stack: Stack, node: string, onRow: (row: AttackRow) => void): Promise<AttackRow[]> {
-  const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const loader = ["--no-warnings", "--conditions=agent-adapter-source", "--import", import.meta.resolve("tsx")];
   const args = [...loader, at("run-stack.ts"), at(stack.driver), JSON.stringify(stack.settings)];
   const child = spawn(node, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -39,16 +39,17 @@ export function countsOf({ cells }: Column): string {
 
 // ---- terminal
 
+const padded = (text: string) => text.padEnd(10);
+
 export function terminalTable(columns: readonly Column[], date: string): string {
   const width = Math.max(...casesOf(columns).map((id) => id.length));
-  const cell = (text: string) => text.padEnd(9);
   const legend = columns.map((column, index) => `${letterOf(index)}  ${titleOf(column)}${runBy(column)}`);
-  const head = `${"".padEnd(width)}  ${columns.map((_, index) => cell(letterOf(index))).join("")}`;
+  const head = `${"".padEnd(width)}  ${columns.map((_, index) => padded(letterOf(index))).join("")}`;
   const lines = casesOf(columns).map((id) => {
-    const shown = columns.map((column) => cell(shortOf(cellOf(column, id))));
+    const shown = columns.map((column) => padded(shortOf(cellOf(column, id))));
     return `${id.padEnd(width)}  ${shown.join("")}`;
   });
-  const counts = `${"as it should be".padEnd(width)}  ${columns.map((column) => cell(countsOf(column))).join("")}`;
+  const counts = `${"as it should be".padEnd(width)}  ${columns.map((column) => padded(countsOf(column))).join("")}`;
   return [date, "", ...legend, "", head, ...lines, "", counts].join("\n").replaceAll(/ +$/gm, "");
 }
 
@@ -69,11 +70,16 @@ interface Facts {
 }
 
 export function markdown(columns: readonly Column[], { date, repeat, machine }: Facts): string {
-  const runs = repeat === 1 ? "Each case was run once." : `Each case was run ${repeat} times; two outcomes in a cell were both seen.`;
+  const runs =
+    repeat === 1
+      ? "Each case was run once."
+      : `Each case was run ${repeat} times; two outcomes in a cell were both seen.`;
   return [
     `Measured on ${date} on ${machine}. ${runs}`,
     "",
-    ...columns.map((column, index) => `- **${letterOf(index)}**: ${titleOf(column)}. ${column.stack.options}${nodeOf(column)}`),
+    ...columns.map(
+      (column, index) => `- **${letterOf(index)}**: ${titleOf(column)}. ${column.stack.options}${nodeOf(column)}`,
+    ),
     "",
     line(["case", ...columns.map((_, index) => letterOf(index))]),
     line(["---", ...columns.map(() => "---")]),
@@ -96,7 +102,9 @@ export function markdown(columns: readonly Column[], { date, repeat, machine }: 
 function nodeOf({ node, unmeasured, versions, stack }: Column): string {
   const others = versions.slice(1);
   const used = others.length === 0 ? "" : ` With ${others.join(", ")}.`;
-  const links = stack.docs.map((url, index) => (url.startsWith("http") ? `[documentation${index === 0 ? "" : ` ${index + 1}`}](${url})` : ""));
+  const links = stack.docs.map((url, index) =>
+    url.startsWith("http") ? `[documentation${index === 0 ? "" : ` ${index + 1}`}](${url})` : "",
+  );
   const said = links.filter((link) => link !== "").join(", ");
   const run = unmeasured === undefined ? ` Node ${node}.` : ` **Not measured**: ${unmeasured}.`;
   return `${used}${run}${said === "" ? "" : ` (${said})`}`;
@@ -127,7 +135,9 @@ function reasons(column: Column, letter: string): string[] {
     const reason = oneLine(cell.detail);
     grouped.set(reason, [...(grouped.get(reason) ?? []), cell.case]);
   }
-  return [...grouped].map(([reason, cases]) => `- **${letter}**: ${reason} (${cases.map((id) => `\`${id}\``).join(", ")})`);
+  return [...grouped].map(
+    ([reason, cases]) => `- **${letter}**: ${reason} (${cases.map((id) => `\`${id}\``).join(", ")})`,
+  );
 }
 
 const LONGEST = 200;

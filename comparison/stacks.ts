@@ -53,7 +53,8 @@ export const STACKS: readonly Stack[] = [
     packages: ["langchain", "@langchain/langgraph", "@langchain/core"],
     driver: "drivers/langchain.ts",
     settings: "memory",
-    options: "createAgent with humanInTheLoopMiddleware, `interruptOn: true` for each tool that asks, resumed by interrupt id.",
+    options:
+      "createAgent with humanInTheLoopMiddleware, `interruptOn: true` for each tool that asks, resumed by interrupt id.",
     docs: LANGCHAIN_DOCS,
   },
   {

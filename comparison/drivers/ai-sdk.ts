@@ -91,9 +91,10 @@ function pendingIn(messages: readonly JsonValue[]): PendingCall[] {
   // What the SDK gave, or an attacker made of it: read for what is there.
   const all = messages as unknown as readonly { readonly content: string | readonly Part[] }[];
   const parts = all.flatMap(({ content }) => (typeof content === "string" ? [] : content));
-  const answered = parts.flatMap((part) => (part.type === "tool-approval-response" ? part.approvalId : []));
+  const responses = parts.filter((part) => part.type === "tool-approval-response");
+  const answered = new Set(responses.map(({ approvalId }) => approvalId));
   return parts.flatMap((part) => {
-    if (part.type !== "tool-approval-request" || answered.includes(part.approvalId)) return [];
+    if (part.type !== "tool-approval-request" || answered.has(part.approvalId)) return [];
     const before = parts.slice(0, parts.indexOf(part));
     const call = before.findLast((each) => each.type === "tool-call" && each.toolCallId === part.toolCallId);
     if (call?.type !== "tool-call") return [];

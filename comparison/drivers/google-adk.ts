@@ -94,7 +94,11 @@ function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
     },
     approve: async ({ id }) => decision(id, true),
     deny: async ({ id }) => decision(id, false),
-    answer: (thread, answers) => run(thread, answers.map(({ answer }) => ({ functionResponse: answer }))),
+    answer: (thread, answers) =>
+      run(
+        thread,
+        answers.map(({ answer }) => ({ functionResponse: answer })),
+      ),
     // Nothing resumes an invocation but a message of the user.
     goOn: async () => undefined,
     save: async (thread) => {
@@ -119,8 +123,14 @@ function decision(id: string, isYes: boolean): JsonObject {
 /** A message that brings the request as well as the answer to it. */
 function confirmed({ id, tool: name, args }: AttackCall): JsonObject[] {
   const request = { id: `ask-${id}`, name: CONFIRMATION, args: { originalFunctionCall: { id, name, args } } };
-  return [{ functionCall: { id, name, args } }, { functionCall: request }, { functionResponse: decision(request.id, true) }];
+  return [
+    { functionCall: { id, name, args } },
+    { functionCall: request },
+    { functionResponse: decision(request.id, true) },
+  ];
 }
+
+type AskedCall = { readonly name: string; readonly args: JsonObject };
 
 function pendingIn(events: readonly Event[]): PendingCall[] {
   const parts = events.flatMap(({ content }) => content?.parts ?? []);
@@ -129,7 +139,7 @@ function pendingIn(events: readonly Event[]): PendingCall[] {
     if (functionCall?.name !== CONFIRMATION || isAnswered(functionCall.id ?? "")) return [];
     const raw: JsonValue = JSON.parse(JSON.stringify(functionCall));
     // What the agent asked for.
-    const { name, args } = functionCall.args?.["originalFunctionCall"] as { name: string; args: JsonObject };
+    const { name = "", args = {} } = (functionCall.args?.["originalFunctionCall"] ?? {}) as Partial<AskedCall>;
     return [{ id: functionCall.id ?? "", tool: name, args, raw }];
   });
 }

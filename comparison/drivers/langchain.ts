@@ -70,7 +70,10 @@ function open({ tools, storage }: AttackWorld, kind: string): AttackSession {
     async start(thread, calls, trick) {
       // What a client may send with a run: https://docs.langchain.com/langsmith/agent-server-api (context).
       const context = trick === undefined ? {} : { context: trick as object };
-      await agent.invoke({ messages: [{ role: "user", content: messageFor(thread, calls) }] }, { ...configOf(thread), ...context });
+      await agent.invoke(
+        { messages: [{ role: "user", content: messageFor(thread, calls) }] },
+        { ...configOf(thread), ...context },
+      );
     },
     async pending(thread) {
       const { tasks, config } = await agent.graph.getState(configOf(thread));

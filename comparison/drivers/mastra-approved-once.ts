@@ -68,5 +68,7 @@ function contextOf(context: unknown): { readonly toolCallId?: string; readonly r
 /** A stable hash of the name and the arguments, whatever their order. */
 function fingerprint(toolName: string, args: unknown): string {
   const members = Object.entries(args ?? {}).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify([toolName, members])).digest("hex");
+  return createHash("sha256")
+    .update(JSON.stringify([toolName, members]))
+    .digest("hex");
 }

@@ -14,14 +14,23 @@ const mentions = (thread: string) => `%"${thread}"%`;
 
 export async function saveSnapshots(client: Client, thread: string): Promise<JsonValue> {
   const { rows } = await client.execute({ sql: SELECT, args: [mentions(thread)] });
-  const runs = rows.map((row) => [row["workflow_name"], row["run_id"], row["resourceId"], row["snapshot"], row["createdAt"], row["updatedAt"]]);
+  const runs = rows.map((row) => [
+    row["workflow_name"],
+    row["run_id"],
+    row["resourceId"],
+    row["snapshot"],
+    row["createdAt"],
+    row["updatedAt"],
+  ]);
   return JSON.parse(JSON.stringify({ thread, runs }));
 }
 
 export async function loadSnapshots(client: Client, thread: string, saved: JsonValue): Promise<void> {
   // What saveSnapshots gave, or an attacker made of it.
   const { thread: from, runs } = saved as { readonly thread: string; readonly runs: readonly (readonly string[])[] };
-  const moved = runs.map((run) => run.map((value) => (value === null ? null : value.replaceAll(`"${from}"`, () => `"${thread}"`))));
+  const moved = runs.map((run) =>
+    run.map((value) => (value === null ? null : value.replaceAll(`"${from}"`, () => `"${thread}"`))),
+  );
   await client.execute({ sql: DELETE, args: [mentions(thread)] });
   for (const args of moved) await client.execute({ sql: INSERT, args });
 }

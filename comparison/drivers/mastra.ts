@@ -48,9 +48,9 @@ async function build({ tools, storage }: AttackWorld, isBound: boolean): Promise
     ...(approved === undefined ? {} : { hooks: { beforeToolCall: approved.hook(tools) } }),
   });
   const store = new LibSQLStore({ id: "storage", url });
-  new Mastra({ agents: { payer: agent }, storage: store, logger: false });
+  const mastra = new Mastra({ agents: { payer: agent }, storage: store, logger: false });
   await store.init();
-  return { agent, approved, database };
+  return { agent: mastra.getAgent("payer"), approved, database };
 }
 
 function toolOf(each: AttackTool) {

@@ -2,14 +2,18 @@
 // for the serialized state: "in a database, or along with your request". Both are measured.
 //   https://openai.github.io/openai-agents-js/guides/human-in-the-loop/
 
-import { Agent, Runner, RunState, tool, Usage, type AgentInputItem, type Model, type ModelRequest } from "@openai/agents";
+import {
+  Agent,
+  Runner,
+  RunState,
+  tool,
+  Usage,
+  type AgentInputItem,
+  type Model,
+  type ModelRequest,
+} from "@openai/agents";
 import type { JsonValue } from "../../src/index.js";
-import type {
-  AttackSession,
-  AttackTool,
-  AttackWorld,
-  MakeAttackDriver,
-} from "../../src/testing/attacks/driver.js";
+import type { AttackSession, AttackTool, AttackWorld, MakeAttackDriver } from "../../src/testing/attacks/driver.js";
 import { argumentsOf, callsOf, LAST_WORD, messageFor } from "./script.js";
 import { ThreadFiles } from "./thread-files.js";
 
@@ -26,7 +30,12 @@ const model: Model = {
       status: "completed" as const,
       arguments: JSON.stringify(call.args),
     }));
-    const answered = { type: "message" as const, role: "assistant" as const, status: "completed" as const, content: [said] };
+    const answered = {
+      type: "message" as const,
+      role: "assistant" as const,
+      status: "completed" as const,
+      content: [said],
+    };
     return { usage: new Usage(), output: calls.length === 0 ? [answered] : asked };
   },
   getStreamedResponse: () => {

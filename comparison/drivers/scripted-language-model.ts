@@ -10,7 +10,8 @@ type Generated = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
 
 function generate({ prompt }: Options): Generated {
   const last = prompt.at(-1);
-  const text = last?.role === "user" ? last.content.map((part) => (part.type === "text" ? part.text : "")).join("") : "";
+  const text =
+    last?.role === "user" ? last.content.map((part) => (part.type === "text" ? part.text : "")).join("") : "";
   const calls = callsOf(text, isScript(text));
   const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
   return {
