@@ -225,11 +225,17 @@ async function forgeries(play: Play, shown: string): Promise<readonly JsonValue[
   return Array.isArray(forged) ? forged : [];
 }
 
+/** No body ends before all answers have come in, so that none of them is too late to race. */
 async function race(play: Play, { sends, times: each }: Step<"race">): Promise<void> {
+  const { id } = play.attack;
+  const processes = new Set(await Promise.all(sends.map((one) => processOf(play, one))));
+  for (const process of processes) await process.call("hold", id, "each");
   const all = Array.from({ length: each }, () => sends).flat();
-  // Both processes are there before the first answer leaves.
-  for (const one of sends) await processOf(play, one);
-  await Promise.all(all.map((one) => send(play, one)));
+  const over = Promise.all(all.map((one) => send(play, one)));
+  await Promise.race([over, pause(MOMENT_MS)]);
+  // In the order in which they were sent: every answer has come in before this one.
+  for (const process of processes) await process.call("release", id);
+  await over;
 }
 
 /** Beside a body that is held it may well wait for that one: it is given a moment, and the end is waited for after the release. */
