@@ -47,6 +47,7 @@ async function driverOf(module: string, settings: JsonValue): Promise<AttackDriv
 
 /** An operation of the session, by name. */
 async function perform(session: AttackSession, { op, args }: ToHost): Promise<unknown> {
+  if (op === "ping") return;
   const ref = String(args[0]);
   // The kit says one of the three.
   if (op === "hold") return void holds.set(ref, args[1] as Hold);
