@@ -5,12 +5,12 @@ import { appendFileSync } from "node:fs";
 import type { JsonObject, JsonValue } from "../../index.js";
 import { systemClock } from "../../spi.js";
 import type { AttackDriver, AttackSession, AttackTool, MakeAttackDriver } from "./driver.js";
-import type { FromHost, HostWorld, ToHost } from "./host-messages.js";
+import type { FromHost, Hold, HostWorld, ToHost } from "./host-messages.js";
 
-/** Tools that are to stop in the middle of their next run, by `ref`. */
-const holds = new Map<string, "before" | "after">();
+/** Bodies that are to stop, by `ref`: the next one before or after its effect, or each one before. */
+const holds = new Map<string, Hold>();
 /** Those that have stopped. */
-const held = new Map<string, () => void>();
+const held = new Map<string, (() => void)[]>();
 /** Long enough for whatever runs beside it to begin. */
 const BODY_MS = 3;
 
@@ -19,8 +19,8 @@ function say(message: FromHost): void {
 }
 
 async function stop(ref: string): Promise<void> {
-  holds.delete(ref);
-  const released = new Promise<void>((resolve) => held.set(ref, resolve));
+  if (holds.get(ref) !== "each") holds.delete(ref);
+  const released = new Promise<void>((resolve) => held.set(ref, [...(held.get(ref) ?? []), resolve]));
   say({ held: ref });
   await released;
 }
@@ -28,7 +28,7 @@ async function stop(ref: string): Promise<void> {
 function tool(given: HostWorld["tools"][number], effects: string): AttackTool {
   const run = async (args: JsonObject): Promise<string> => {
     const ref = String(args["ref"]);
-    if (holds.get(ref) === "before") await stop(ref);
+    if (holds.get(ref) === "before" || holds.get(ref) === "each") await stop(ref);
     // One small write to a file that is open for appending: lines of several processes do not mix, and a killed process loses none.
     appendFileSync(effects, `${JSON.stringify({ tool: given.name, args })}\n`);
     if (holds.get(ref) === "after") await stop(ref);
@@ -47,11 +47,14 @@ async function driverOf(module: string, settings: JsonValue): Promise<AttackDriv
 
 /** An operation of the session, by name. */
 async function perform(session: AttackSession, { op, args }: ToHost): Promise<unknown> {
-  if (op === "hold") return void holds.set(String(args[0]), args[1] === "before" ? "before" : "after");
+  if (op === "ping") return;
+  const ref = String(args[0]);
+  // The kit says one of the three.
+  if (op === "hold") return void holds.set(ref, args[1] as Hold);
   if (op === "release") {
-    holds.delete(String(args[0]));
-    held.get(String(args[0]))?.();
-    return void held.delete(String(args[0]));
+    holds.delete(ref);
+    for (const go of held.get(ref) ?? []) go();
+    return void held.delete(ref);
   }
   const method: unknown = Reflect.get(session, op);
   if (typeof method !== "function") throw new Error(`the session has no ${op}()`);

@@ -13,6 +13,9 @@ export interface HostWorld {
   readonly tools: readonly Omit<AttackTool, "run">[];
 }
 
+/** Where bodies stop: the next one before or after its effect, or each one before. */
+export type Hold = "before" | "after" | "each";
+
 export interface ToHost {
   readonly n: number;
   readonly op: string;

@@ -84,7 +84,7 @@ async function attackBy(play: Play, step: Attacking): Promise<void> {
   play.isAttacked = true;
   switch (step.do) {
     case "send":
-      return meanwhile(play, send(play, step));
+      return meanwhile(play, step, send(play, step));
     case "send bare":
       return sendEach(play, step, step.values);
     case "send forged":
@@ -99,7 +99,7 @@ async function attackBy(play: Play, step: Attacking): Promise<void> {
       return;
     }
     case "go on":
-      return meanwhile(play, attempt(play, await processOf(play, step), "goOn", threadOf(play, step.thread)));
+      return meanwhile(play, step, attempt(play, await processOf(play, step), "goOn", threadOf(play, step.thread)));
     case "kill":
       play.hasKilled = true;
       await play.kill({ changed: step.changed === true });
@@ -225,17 +225,25 @@ async function forgeries(play: Play, shown: string): Promise<readonly JsonValue[
   return Array.isArray(forged) ? forged : [];
 }
 
+/** No body has its effect before all answers have come in, so that none of them is too late to race. */
 async function race(play: Play, { sends, times: each }: Step<"race">): Promise<void> {
+  const { id } = play.attack;
+  const processes = new Set(await Promise.all(sends.map((one) => processOf(play, one))));
+  for (const process of processes) await process.call("hold", id, "each");
   const all = Array.from({ length: each }, () => sends).flat();
-  // Both processes are there before the first answer leaves.
-  for (const one of sends) await processOf(play, one);
-  await Promise.all(all.map((one) => send(play, one)));
+  const over = Promise.all(all.map((one) => send(play, one)));
+  for (const process of processes) await process.call("ping");
+  await Promise.race([over, pause(MOMENT_MS)]);
+  for (const process of processes) await process.call("release", id);
+  await over;
 }
 
 /** Beside a body that is held it may well wait for that one: it is given a moment, and the end is waited for after the release. */
-async function meanwhile(play: Play, done: Promise<void>): Promise<void> {
+async function meanwhile(play: Play, where: { readonly elsewhere?: true }, done: Promise<void>): Promise<void> {
   if (play.background.length === 0) return done;
   play.background.push(done);
+  // It has come in, however slow the machine is.
+  await (await processOf(play, where)).call("ping");
   await Promise.race([done, pause(MOMENT_MS)]);
 }
 

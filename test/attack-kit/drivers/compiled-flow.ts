@@ -30,10 +30,11 @@ async function work(calls: Calls, ctx: FlowContext): Promise<string[]> {
 export const attackDriver: MakeAttackDriver = (settings) =>
   graphDriver("compileFlow", settings, (parts) => {
     const flow = new Flow("kit", { state, merge: { done: Merge.append } })
+      .node("begin", () => ({}))
       .node("left", async ({ calls }, ctx) => ({ done: await work(apart(calls)[0] ?? [], ctx) }))
       .node("right", async ({ calls }, ctx) => ({ done: await work(apart(calls).slice(1).flat(), ctx) }))
-      .start("left")
-      .start("right")
+      .edge("begin", "left")
+      .edge("begin", "right")
       .end("left")
       .end("right");
     const app = compileFlow(flow, { executor: parts.executor }).compile({ checkpointer: parts.saver });
