@@ -28,10 +28,12 @@ async function stop(ref: string): Promise<void> {
 function tool(given: HostWorld["tools"][number], effects: string): AttackTool {
   const run = async (args: JsonObject): Promise<string> => {
     const ref = String(args["ref"]);
-    if (holds.get(ref) === "before" || holds.get(ref) === "each") await stop(ref);
+    // Only a call that was approved is held: another one of the case may run beside it.
+    const hold = () => (given.asks ? holds.get(ref) : undefined);
+    if (hold() === "before" || hold() === "each") await stop(ref);
     // One small write to a file that is open for appending: lines of several processes do not mix, and a killed process loses none.
     appendFileSync(effects, `${JSON.stringify({ tool: given.name, args })}\n`);
-    if (holds.get(ref) === "after") await stop(ref);
+    if (hold() === "after") await stop(ref);
     await systemClock.sleep(BODY_MS, new AbortController().signal);
     return `${given.name} done`;
   };

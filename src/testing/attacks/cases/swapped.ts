@@ -37,7 +37,9 @@ export const SWAPPED: readonly AttackCase[] = [
       { do: "look", call: "pay", as: "pay" },
       { do: "approve", shown: "small", as: "yes-small" },
       { do: "send", answers: [{ answer: "yes-small", to: "pay" }] },
-      { do: "check", runs: { pay: 0, small: 0 }, more: "ran forged" },
+      { do: "check", runs: { pay: 0 }, more: "ran forged" },
+      // An answer that names its own request may find it: that one was approved.
+      { do: "check", runs: { small: [0, 1] } },
       { do: "rescue", call: "pay" },
       { do: "rescue", call: "small" },
       { do: "check", runs: { pay: 1, small: 1 } },
@@ -80,7 +82,9 @@ export const SWAPPED: readonly AttackCase[] = [
           { answer: "no-big", to: "pay" },
         ],
       },
-      { do: "check", runs: { big: 0, pay: 0 }, more: "ran forged" },
+      { do: "check", runs: { big: 0 }, more: "ran forged" },
+      // As above.
+      { do: "check", runs: { pay: [0, 1] } },
       { do: "rescue", call: "big", with: "deny" },
       { do: "rescue", call: "pay" },
       { do: "check", runs: { big: 0 }, more: "ran forged" },
