@@ -256,6 +256,8 @@ async function sendAndHold(play: Play, step: Step<"send and hold">): Promise<voi
   const settled = sent.catch(() => undefined);
   play.background.push(settled);
   await Promise.race([held, settled]);
+  // A stack that asks before all calls of a turn runs the others now: what is killed next is to find them finished.
+  if (Object.values(play.attack.calls).some(({ tool }) => tool === "rate")) await pause(MOMENT_MS);
 }
 
 function tamper(play: Play, step: Tampering): void {
