@@ -22,7 +22,17 @@ const LONGEST_DETAIL = 300;
 
 export async function playCase(attack: AttackCase, { stage, tricks, kill }: PlayOptions): Promise<Played> {
   const made = { shown: new Map(), answers: new Map(), saved: new Map(), turns: new Map() };
-  const play: Play = { attack, stage, tricks, kill, ...made, notes: [], background: [], isAttacked: false, hasKilled: false };
+  const play: Play = {
+    attack,
+    stage,
+    tricks,
+    kill,
+    ...made,
+    notes: [],
+    background: [],
+    isAttacked: false,
+    hasKilled: false,
+  };
   const outcome = await outcomeOf(play);
   const notes = [...new Set(play.notes)].join("; ");
   return { outcome, detail: notes.length > LONGEST_DETAIL ? `${notes.slice(0, LONGEST_DETAIL)}...` : notes };

@@ -132,7 +132,11 @@ interface Around {
 
 async function playTogether(group: readonly AttackCase[], { stage, facts, note }: Around): Promise<void> {
   const meeting = new Meeting(group.length, (how: { readonly changed: boolean }) => stage.kill(how));
-  const options = { stage, tricks: facts.callerTricks, kill: (how: { readonly changed: boolean }) => meeting.wait(how) };
+  const options = {
+    stage,
+    tricks: facts.callerTricks,
+    kill: (how: { readonly changed: boolean }) => meeting.wait(how),
+  };
   await Promise.all(
     group.map(async (attack) => {
       try {
