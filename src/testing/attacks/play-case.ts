@@ -2,7 +2,8 @@
 
 import type { AttackCase, AttackOutcome } from "./attack-case.js";
 import { Gone } from "./driver-process.js";
-import { perform, Verdict, type Play } from "./play-steps.js";
+import { perform } from "./play-steps.js";
+import { Verdict, type Play } from "./play.js";
 import type { Stage } from "./stage.js";
 
 export interface Played {
