@@ -58,12 +58,22 @@ afterAll(async () => {
 });
 
 describe("the attack kit", () => {
-  test.each(TABLE)("Q1: every attack on $what with $engine comes to nothing", async ({ file, engine, lacking }) => {
-    const module = fileURLToPath(new URL(`drivers/${file}`, import.meta.url));
-    const rows = await runAttacks({ module, settings: { engine, url: server?.url ?? "" }, execArgv: WITH_TSX });
-    expect(rows.every(({ ok }) => ok), formatAttackTable(rows)).toBe(true);
-    expect(rows.map((row) => row.case)).toEqual(ATTACK_CASES.map(({ id }) => id));
-    const left = rows.filter(({ outcome }) => outcome === "not applicable");
-    expect(left.map((row) => row.case).toSorted()).toEqual([...lacking].toSorted());
-  }, 600_000);
+  test.each(TABLE)(
+    "Q1: every attack on $what with $engine comes to nothing",
+    async ({ file, engine, lacking }) => {
+      const module = fileURLToPath(new URL(`drivers/${file}`, import.meta.url));
+      const rows = await runAttacks({
+        module,
+        settings: { engine, url: server?.url ?? "" },
+        execArgv: WITH_TSX,
+        stepTimeoutMs: 300_000,
+      });
+      const bad = rows.filter(({ ok }) => !ok);
+      expect(bad.length === 0 ? "" : formatAttackTable(bad)).toBe("");
+      expect(rows.map((row) => row.case)).toEqual(ATTACK_CASES.map(({ id }) => id));
+      const left = rows.filter(({ outcome }) => outcome === "not applicable");
+      expect(left.map((row) => row.case).toSorted()).toEqual([...lacking].toSorted());
+    },
+    600_000,
+  );
 });

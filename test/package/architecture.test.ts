@@ -54,6 +54,9 @@ const OUTSIDE: readonly (readonly [RegExp, RegExp])[] = [
   [/^src\/tools\/schema\.ts$/, /^(@standard-schema\/spec|@cfworker\/json-schema|zod)(\/|$)/],
   [/^src\/tools\//, /^@standard-schema\/spec$/],
   [/^src\/stores\/sqlite\//, /^(node:|libsql$)/],
+  // Drivers run in processes of their own, and effects are counted in a file.
+  [/^src\/testing\/attacks\/driver-process\.ts$/, /^node:(child_process|url)$/],
+  [/^src\/testing\/attacks\/(driver-host|stage|run-attacks)\.ts$/, /^node:(fs|os|path)$/],
   // LangGraph validates resume values with zod schemas only; zod is its peer, too.
   [/^src\/integrations\/langgraph\/raise-interrupt\.ts$/, /^(@langchain\/langgraph|zod)$/],
   [/^src\/integrations\/langgraph\//, /^@langchain\/(langgraph|langgraph-checkpoint|core)(\/|$)/],
@@ -109,6 +112,7 @@ const SEEDS: readonly (readonly [string, string, string])[] = [
   ["core-has-no-packages", "src/hooks/seed-langchain.ts", "@langchain/core/messages"],
   ["langgraph-only-in-its-folder", "src/integrations/langchain/seed-langgraph.ts", "@langchain/langgraph"],
   ["node-builtins-in-two-places", "src/executor/seed-builtin.ts", "node:fs"],
+  ["node-builtins-in-two-places", "src/testing/attacks/seed-builtin.ts", "node:child_process"],
   ["barrels-are-for-outsiders", "src/executor/seed-barrel.ts", "../hooks/index.js"],
   ["no-dev-dependency-in-src", "src/integrations/langchain/seed-dev.ts", "fast-check"],
   ["sql-kernel-is-for-stores", "src/testing/seed-sql.ts", "../stores/sql/seed-low.js"],

@@ -41,7 +41,9 @@ function counted(rows: readonly AttackRow[], driver: string): string {
 function remarks(title: string, rows: readonly AttackRow[], isMeant: (row: AttackRow) => boolean): string[] {
   const meant = rows.filter(isMeant);
   if (meant.length === 0) return [];
-  const lines = meant.map((row) => `- ${row.driver}: ${row.case}: ${row.outcome} (${textOf(row)}). ${oneLine(row.detail)}`);
+  const lines = meant.map(
+    (row) => `- ${row.driver}: ${row.case}: ${row.outcome} (${textOf(row)}). ${oneLine(row.detail)}`,
+  );
   return ["", `${title}:`, "", ...lines];
 }
 

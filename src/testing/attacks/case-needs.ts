@@ -1,42 +1,45 @@
 // What a case needs of a stack: what it says, and what its steps imply.
 
-import type { AttackCase, AttackStep } from "./attack-case.js";
+import type { AttackCase, AttackStep, Send } from "./attack-case.js";
 import type { AttackNeed } from "./driver.js";
+import type { Step } from "./play.js";
 
 export function needsOf(attack: AttackCase): readonly AttackNeed[] {
   const implied = attack.steps.flatMap((step) => impliedBy(attack, step));
   return [...new Set([...(attack.needs ?? []), ...implied])];
 }
 
+type Implied<Name extends AttackStep["do"]> = (attack: AttackCase, step: Step<Name>) => readonly AttackNeed[];
+
+const ofSend = (_: AttackCase, { elsewhere, at }: Send) => [...ofPlace(elsewhere), ...ofPoint(at)];
+const ofDecision = (_: AttackCase, { edit, withTool }: Step<"approve">): readonly AttackNeed[] => {
+  if (withTool === true) return ["edit-tool"];
+  return edit === undefined ? [] : ["edit"];
+};
+
+const IMPLIED: { readonly [Name in AttackStep["do"]]?: Implied<Name> } = {
+  start: (attack, { calls }) => ofTurn(attack, calls),
+  "start with tricks": () => ["caller-tricks"],
+  approve: ofDecision,
+  deny: ofDecision,
+  send: ofSend,
+  "send and hold": ofSend,
+  race: (attack, { sends }) => sends.flatMap((one) => ofSend(attack, one)),
+  "go on": (_, { elsewhere }) => ofPlace(elsewhere),
+  "send forged": () => ["forge"],
+  kill: () => ["restart"],
+  elapse: (_, { what }) => [what === "answer" ? "answer-expiry" : "request-expiry"],
+  save: () => ["storage"],
+  load: () => ["storage"],
+};
+
 function impliedBy(attack: AttackCase, step: AttackStep): readonly AttackNeed[] {
-  switch (step.do) {
-    case "start":
-      return ofTurn(attack, step.calls);
-    case "start with tricks":
-      return ["caller-tricks"];
-    case "approve":
-    case "deny":
-      if (step.withTool === true) return ["edit-tool"];
-      return step.edit === undefined ? [] : ["edit"];
-    case "send":
-    case "send and hold":
-      return [...(step.elsewhere === true ? (["processes"] as const) : []), ...ofPoint(step.at)];
-    case "race":
-      return step.sends.some(({ elsewhere }) => elsewhere === true) ? ["processes"] : [];
-    case "go on":
-      return step.elsewhere === true ? ["processes"] : [];
-    case "send forged":
-      return ["forge"];
-    case "kill":
-      return ["restart"];
-    case "elapse":
-      return [step.what === "answer" ? "answer-expiry" : "request-expiry"];
-    case "save":
-    case "load":
-      return ["storage"];
-    default:
-      return [];
-  }
+  // Each step is looked at by the function of its own name.
+  return (IMPLIED[step.do] as Implied<AttackStep["do"]> | undefined)?.(attack, step) ?? [];
+}
+
+function ofPlace(elsewhere: true | undefined): readonly AttackNeed[] {
+  return elsewhere === true ? ["processes"] : [];
 }
 
 function ofPoint(at: string | undefined): readonly AttackNeed[] {

@@ -27,7 +27,7 @@ async function stop(ref: string): Promise<void> {
 
 function tool(given: HostWorld["tools"][number], effects: string): AttackTool {
   const run = async (args: JsonObject): Promise<string> => {
-    const ref = String(args["ref"]);
+    const ref = textOfRef(args["ref"]);
     // Only a call that was approved is held: another one of the case may run beside it.
     const hold = () => (given.asks ? holds.get(ref) : undefined);
     if (hold() === "before" || hold() === "each") await stop(ref);
@@ -47,10 +47,14 @@ async function driverOf(module: string, settings: JsonValue): Promise<AttackDriv
   return (loaded.attackDriver as MakeAttackDriver)(settings);
 }
 
+function textOfRef(ref: JsonValue | undefined): string {
+  return typeof ref === "string" ? ref : "";
+}
+
 /** An operation of the session, by name. */
 async function perform(session: AttackSession, { op, args }: ToHost): Promise<unknown> {
   if (op === "ping") return;
-  const ref = String(args[0]);
+  const ref = textOfRef(args[0]);
   // The kit says one of the three.
   if (op === "hold") return void holds.set(ref, args[1] as Hold);
   if (op === "release") {

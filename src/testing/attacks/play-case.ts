@@ -2,7 +2,8 @@
 
 import type { AttackCase, AttackOutcome } from "./attack-case.js";
 import { Gone } from "./driver-process.js";
-import { perform, Verdict, type Play } from "./play-steps.js";
+import { perform } from "./play-steps.js";
+import { Verdict, type Play } from "./play.js";
 import type { Stage } from "./stage.js";
 
 export interface Played {
@@ -22,7 +23,17 @@ const LONGEST_DETAIL = 300;
 
 export async function playCase(attack: AttackCase, { stage, tricks, kill }: PlayOptions): Promise<Played> {
   const made = { shown: new Map(), answers: new Map(), saved: new Map(), turns: new Map() };
-  const play: Play = { attack, stage, tricks, kill, ...made, notes: [], background: [], isAttacked: false, hasKilled: false };
+  const play: Play = {
+    attack,
+    stage,
+    tricks,
+    kill,
+    ...made,
+    notes: [],
+    background: [],
+    isAttacked: false,
+    hasKilled: false,
+  };
   const outcome = await outcomeOf(play);
   const notes = [...new Set(play.notes)].join("; ");
   return { outcome, detail: notes.length > LONGEST_DETAIL ? `${notes.slice(0, LONGEST_DETAIL)}...` : notes };

@@ -1,6 +1,6 @@
 // What an attacker without any secret does to bytes that he has seen: pure functions on JSON. They know no stack.
 
-import type { JsonValue } from "../../index.js";
+import type { JsonObject, JsonValue } from "../../index.js";
 
 type Swap = readonly [from: string | number, to: string | number];
 
@@ -44,19 +44,23 @@ export function hide(value: JsonValue, argument: string): JsonValue {
   return Object.fromEntries(kept.map(([name, member]) => [name, hide(member, argument)]));
 }
 
-/** Short texts and small numbers stand anywhere by chance. */
-const TELLING = 3;
-
 function differences(from: JsonValue, onto: JsonValue): Swap[] {
-  if (typeof from === "string" && typeof onto === "string")
-    return from !== onto && from.length >= TELLING ? [[from, onto]] : [];
-  if (typeof from === "number" && typeof onto === "number") return from !== onto && from > 9 ? [[from, onto]] : [];
-  if (typeof from !== "object" || typeof onto !== "object" || from === null || onto === null) return [];
-  const other = new Map(Object.entries(onto));
-  return Object.entries(from).flatMap(([name, member]) => {
-    const there = other.get(name);
-    return there === undefined ? [] : differences(member, there);
-  });
+  if (isObject(from) && isObject(onto)) {
+    const other = new Map(Object.entries(onto));
+    return Object.entries(from).flatMap(([name, member]) => differences(member, other.get(name) ?? null));
+  }
+  if (!isTelling(from) || typeof onto !== typeof from || from === onto) return [];
+  // Of the same type as `from`.
+  return [[from, onto as string | number]];
+}
+
+/** Short texts and small numbers stand anywhere by chance. */
+function isTelling(value: JsonValue): value is string | number {
+  return typeof value === "string" ? value.length > 2 : typeof value === "number" && value > 9;
+}
+
+function isObject(value: JsonValue): value is JsonObject | JsonValue[] {
+  return typeof value === "object" && value !== null;
 }
 
 function swapped(leaf: JsonValue, swaps: readonly Swap[]): JsonValue {

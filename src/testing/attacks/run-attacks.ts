@@ -114,15 +114,16 @@ function whyNot({ lacks, callerTricks }: DriverFacts, attack: AttackCase): strin
 
 /** Cases that are played at the same time: those that die together; all others alone. */
 function groupsOf(cases: readonly AttackCase[]): AttackCase[][] {
-  const moves = (attack: AttackCase) => attack.steps.some((step) => step.do === "elapse");
-  const dies = (attack: AttackCase) => attack.steps.some((step) => step.do === "kill");
-  const changes = (attack: AttackCase) => attack.steps.some((step) => step.do === "kill" && step.changed === true);
   const plain = cases.filter((attack) => !dies(attack) && !moves(attack)).map((attack) => [attack]);
   const dying = cases.filter((attack) => dies(attack) && !changes(attack));
   const changing = cases.filter(changes);
   const moving = cases.filter((attack) => moves(attack) && !dies(attack)).map((attack) => [attack]);
   return [...plain, dying, changing, ...moving].filter((group) => group.length > 0);
 }
+
+const moves = (attack: AttackCase) => attack.steps.some((step) => step.do === "elapse");
+const dies = (attack: AttackCase) => attack.steps.some((step) => step.do === "kill");
+const changes = (attack: AttackCase) => attack.steps.some((step) => step.do === "kill" && step.changed === true);
 
 interface Around {
   readonly stage: Stage;
@@ -132,7 +133,11 @@ interface Around {
 
 async function playTogether(group: readonly AttackCase[], { stage, facts, note }: Around): Promise<void> {
   const meeting = new Meeting(group.length, (how: { readonly changed: boolean }) => stage.kill(how));
-  const options = { stage, tricks: facts.callerTricks, kill: (how: { readonly changed: boolean }) => meeting.wait(how) };
+  const options = {
+    stage,
+    tricks: facts.callerTricks,
+    kill: (how: { readonly changed: boolean }) => meeting.wait(how),
+  };
   await Promise.all(
     group.map(async (attack) => {
       try {

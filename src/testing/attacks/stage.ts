@@ -33,7 +33,13 @@ export class Stage {
   constructor(options: StageOptions) {
     this.#options = options;
     this.#effects = join(options.folder, "effects.jsonl");
-    this.#storage = join(options.folder, `aa_${randomId().replaceAll(/[^a-z0-9]/gi, "").slice(0, 16).toLowerCase()}`);
+    this.#storage = join(
+      options.folder,
+      `aa_${randomId()
+        .replaceAll(/[^a-z0-9]/gi, "")
+        .slice(0, 16)
+        .toLowerCase()}`,
+    );
     mkdirSync(this.#storage, { recursive: true });
     writeFileSync(this.#effects, "");
   }
@@ -68,7 +74,9 @@ export class Stage {
   }
 
   effects(ref: string): readonly Effect[] {
-    const lines = readFileSync(this.#effects, "utf8").split("\n").filter((line) => line !== "");
+    const lines = readFileSync(this.#effects, "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
     // This kit wrote each line.
     const all = lines.map((line) => JSON.parse(line) as Effect);
     return all.filter(({ args }) => isJson(args) && args["ref"] === ref);

@@ -112,7 +112,9 @@ const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(va
 
 function macOf({ mac: _mac, ...answer }: Answer): string {
   const { binding, approved, edit = null, tool = null, signedAt } = answer;
-  return createHmac("sha256", KEY).update(JSON.stringify([binding, approved, edit, tool, signedAt])).digest("hex");
+  return createHmac("sha256", KEY)
+    .update(JSON.stringify([binding, approved, edit, tool, signedAt]))
+    .digest("hex");
 }
 
 class SmallStack implements AttackSession {
@@ -134,7 +136,12 @@ class SmallStack implements AttackSession {
     const before = this.#read(thread);
     if (before?.calls.some(({ state }) => state === "waiting")) throw new Error("the thread is not finished");
     const asked = calls.map((call) => ({ ...call, state: "waiting", generation: 0, askedAt: this.#now() }) as const);
-    this.#write(thread, { turn: (before?.turn ?? 0) + 1, version: before?.version ?? 0, calls: asked, poisoned: false });
+    this.#write(thread, {
+      turn: (before?.turn ?? 0) + 1,
+      version: before?.version ?? 0,
+      calls: asked,
+      poisoned: false,
+    });
     const isOpen = this.#off.has("gate") || (trick !== undefined && this.#off.has("gate against callers"));
     for (const { id, tool, args } of asked) {
       if (this.#asks(tool) && !isOpen) continue;
@@ -194,7 +201,10 @@ class SmallStack implements AttackSession {
   async forge(shown: PendingCall): Promise<readonly JsonValue[]> {
     const { binding } = shown.raw as unknown as { binding: string };
     const answer = { binding, approved: true, signedAt: this.#now() };
-    return [{ ...answer, mac: "0".repeat(64) }, { ...answer, mac: "" }];
+    return [
+      { ...answer, mac: "0".repeat(64) },
+      { ...answer, mac: "" },
+    ];
   }
 
   // ---- the endpoint
@@ -225,7 +235,8 @@ class SmallStack implements AttackSession {
 
   async #perform(thread: string, call: Call, { edit, tool }: { edit?: JsonObject | undefined; tool?: string }) {
     if (this.#off.has("journal"))
-      for (const other of this.#read(thread)?.calls ?? []) if (!this.#asks(other.tool)) await this.#run(other.tool, other.args);
+      for (const other of this.#read(thread)?.calls ?? [])
+        if (!this.#asks(other.tool)) await this.#run(other.tool, other.args);
     if (tool !== undefined && !this.#off.has("edit in its tool")) throw new Error("an edit is for its own tool");
     await this.#run(tool ?? call.tool, edit ?? call.args);
   }
@@ -328,7 +339,10 @@ class SmallStack implements AttackSession {
   #change(thread: string, id: string, change: Partial<Call>): void {
     const found = this.#read(thread);
     if (found === undefined) return;
-    this.#write(thread, { ...found, calls: found.calls.map((call) => (call.id === id ? { ...call, ...change } : call)) });
+    this.#write(thread, {
+      ...found,
+      calls: found.calls.map((call) => (call.id === id ? { ...call, ...change } : call)),
+    });
   }
 
   #read(thread: string, version?: number): Thread | undefined {

@@ -3,16 +3,7 @@ import { Command, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { approve, deny, Executor, type ApprovalDecision, type JsonObject, type JsonValue } from "agent-adapter";
 import { LangGraphApproval, pendingApprovals, resume, type GraphApp } from "agent-adapter/langgraph";
 import type { AttackCall, AttackDriver, AttackSession, AttackWorld, PendingCall } from "agent-adapter/testing";
-import {
-  KEY,
-  lacksOf,
-  open,
-  registryOf,
-  settingsOf,
-  ShiftedClock,
-  TIMES,
-  UNKNOWN_AFTER_MS,
-} from "./our-world.js";
+import { KEY, lacksOf, open, registryOf, settingsOf, ShiftedClock, TIMES, UNKNOWN_AFTER_MS } from "./our-world.js";
 import { loadThread, saveThread } from "./thread-rows.js";
 
 /** Ids of a thread, and whatever else a caller was let say. */
@@ -58,7 +49,8 @@ export function graphDriver(what: string, given: JsonValue, build: (parts: Parts
 const NOBODY = [
   {
     id: "nobody",
-    publicKey: "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n",
+    publicKey:
+      "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n",
   },
 ];
 

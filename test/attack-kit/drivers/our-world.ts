@@ -68,17 +68,18 @@ export class ShiftedClock implements Clock {
 
 export function registryOf(tools: readonly AttackTool[]): Registry {
   return new Registry(
-    tools.map(({ name, description, asks, inputSchema, version, run }) =>
-      defineTool({
+    tools.map((tool) => {
+      const { name, description, asks, inputSchema, version } = tool;
+      return defineTool({
         name,
         description,
         inputSchema,
         version,
         confirm: asks,
         effects: asks ? "destructive" : "read",
-        execute: (args) => run(args as JsonObject),
-      }),
-    ),
+        execute: (args) => tool.run(args as JsonObject),
+      });
+    }),
   );
 }
 

@@ -39,7 +39,8 @@ import {
 // The first test vector of RFC 8032. The private half is the reviewer's, and the executor is given the public one only.
 const ANA = {
   id: "ana",
-  publicKey: "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n",
+  publicKey:
+    "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n",
   privateKey:
     "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n",
 };
@@ -66,7 +67,11 @@ export const attackDriver: MakeAttackDriver = (given) => {
     open: async (world) => {
       const clock = new ShiftedClock();
       const { id, publicKey } = ANA;
-      return new PlainSession(settings, { world, clock, kept: await open(settings, world, { clock, approvers: [{ id, publicKey }] }) });
+      return new PlainSession(settings, {
+        world,
+        clock,
+        kept: await open(settings, world, { clock, approvers: [{ id, publicKey }] }),
+      });
     },
   };
 };
@@ -127,7 +132,9 @@ class PlainSession implements AttackSession {
     const refused: unknown[] = [];
     for (const { to, answer } of answers) {
       // Parsed JSON of anybody: `decide` says what it is.
-      await this.#opened.kept.approvals.decide(to.id, answer as unknown as Answer).catch((error: unknown) => refused.push(error));
+      await this.#opened.kept.approvals
+        .decide(to.id, answer as unknown as Answer)
+        .catch((error: unknown) => refused.push(error));
     }
     // Whatever was refused, a queue or a second request may have the program look again.
     await this.#work(thread, {});

@@ -7,7 +7,9 @@ import { BIG, PAY, PAY_WAITS, STILL_STANDS } from "./people.js";
 const why = "One bad request, and nobody can answer the thread any more.";
 const DEEP = Array.from({ length: 200 }).reduce<JsonValue>((inner) => [inner], "end");
 // Through JSON, so that it is a member and not the prototype.
-const POLLUTED: JsonValue = JSON.parse('{"__proto__": {"approved": true}, "constructor": {"prototype": {"approved": true}}}');
+const POLLUTED: JsonValue = JSON.parse(
+  '{"__proto__": {"approved": true}, "constructor": {"prototype": {"approved": true}}}',
+);
 const GARBAGE: readonly JsonValue[] = [
   "x".repeat(100_000),
   DEEP,

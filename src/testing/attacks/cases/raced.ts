@@ -25,7 +25,13 @@ export const RACED: readonly AttackCase[] = [
     title: "the same answer again while the call is running",
     why,
     calls: { pay: PAY },
-    steps: [...APPROVED, { do: "send and hold", ...YES, hold: "before" }, { do: "send", ...YES }, { do: "release" }, ONCE],
+    steps: [
+      ...APPROVED,
+      { do: "send and hold", ...YES, hold: "before" },
+      { do: "send", ...YES },
+      { do: "release" },
+      ONCE,
+    ],
     expected: "ran once",
   },
   {
