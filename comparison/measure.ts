@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { AttackOutcome } from "../src/testing/attacks/attack-case.js";
+import { ATTACK_CASES } from "../src/testing/attacks/attack-cases.js";
 import type { AttackRow } from "../src/testing/attacks/run-attacks.js";
 import { findNode, manifestOf, neededNode, variableFor } from "./find-node.js";
 import type { Stack } from "./stacks.js";
@@ -57,9 +58,11 @@ function whyUnmeasured(rows: readonly AttackRow[]): string | undefined {
 }
 
 function cellsOf(rows: readonly AttackRow[]): Cell[] {
-  const byCase = new Map<string, AttackRow[]>();
+  // In the order of the kit, not in the order in which they were over.
+  const byCase = new Map<string, AttackRow[]>(ATTACK_CASES.map(({ id }) => [id, []]));
   for (const row of rows) byCase.set(row.case, [...(byCase.get(row.case) ?? []), row]);
-  return [...byCase].map(([id, of]) => ({
+  const seen = [...byCase].filter(([, of]) => of.length > 0);
+  return seen.map(([id, of]) => ({
     case: id,
     outcomes: [...new Set(of.map(({ outcome }) => outcome))],
     expected: of[0]?.expected ?? "refused",

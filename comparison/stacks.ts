@@ -69,7 +69,7 @@ export const STACKS: readonly Stack[] = [
     ],
     driver: "drivers/langchain.ts",
     settings: "sqlite",
-    options: "The same, on SqliteSaver.",
+    options: "As on MemorySaver, with SqliteSaver.",
     docs: LANGCHAIN_DOCS,
   },
   {
@@ -119,12 +119,12 @@ export const STACKS: readonly Stack[] = [
   },
   {
     id: "mastra:bound",
-    variant: "the same, with the documented binding of arguments",
+    variant: "requireApproval, LibSQL, documented binding of arguments",
     packages: ["@mastra/core", "@mastra/libsql", "@mastra/memory"],
     driver: "drivers/mastra.ts",
     settings: "bound",
     options:
-      "The same, with a beforeToolCall hook and a table of approved fingerprints, scoped to run and call and each consumed once.",
+      "As without the binding, with a beforeToolCall hook and a table of approved fingerprints, scoped to run and call and each consumed once.",
     docs: [...MASTRA_DOCS, "https://mastra.ai/docs/agents/human-in-the-loop#bind-approval-to-the-exact-tool-arguments"],
   },
   {
@@ -143,7 +143,7 @@ export const STACKS: readonly Stack[] = [
     driver: "drivers/google-adk.ts",
     settings: "database",
     options:
-      "The same on DatabaseSessionService with SQLite. Its documentation lists this service as not supported with confirmations; the measured version runs with it.",
+      "As in memory, on DatabaseSessionService with SQLite. Its documentation lists this service as not supported with confirmations; the measured version runs with it.",
     docs: ADK_DOCS,
   },
 ];
