@@ -1,5 +1,6 @@
-// A small stack made by hand, in which each protection can be switched off: nothing in it protects twice, so that what a case finds is
-// the one thing that is missing. For tests of the kit; not how the package does it. Settings: `{ without: Switch[] }`.
+// A small stack made by hand, in which each protection can be switched off. Little in it protects twice, so that what a case finds is the
+// one thing that is missing; the members of a binding do stand in for each other, and are left out in groups. For tests of the kit; not
+// how the package does it. Settings: `{ without: Switch[] }`.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
