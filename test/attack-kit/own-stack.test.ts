@@ -62,12 +62,14 @@ describe("the attack kit", () => {
     "Q1: every attack on $what with $engine comes to nothing",
     async ({ file, engine, lacking }) => {
       const module = fileURLToPath(new URL(`drivers/${file}`, import.meta.url));
-      const rows = await runAttacks({
-        module,
-        settings: { engine, url: server?.url ?? "" },
-        execArgv: WITH_TSX,
-        stepTimeoutMs: 300_000,
-      });
+      const rows = await runAttacks(
+        {
+          module,
+          settings: { engine, url: server?.url ?? "" },
+          execArgv: WITH_TSX,
+        },
+        { stepTimeoutMs: 300_000 },
+      );
       const bad = rows.filter(({ ok }) => !ok);
       expect(bad.length === 0 ? "" : formatAttackTable(bad)).toBe("");
       expect(rows.map((row) => row.case)).toEqual(ATTACK_CASES.map(({ id }) => id));

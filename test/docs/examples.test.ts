@@ -8,6 +8,7 @@ import { beside, runExample } from "./run-example.js";
 
 const EXAMPLES = [
   "approver-process.ts",
+  "attack-kit.ts",
   "compiled-flow.ts",
   "compression.ts",
   "demo.ts",

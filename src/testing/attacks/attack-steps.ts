@@ -4,7 +4,7 @@
 import type { JsonValue } from "../../index.js";
 import type { Send } from "./attack-case.js";
 import type { PendingCall } from "./driver.js";
-import { attempt, json, pause, processOf, shownAs, threadOf, type Play, type Step } from "./play.js";
+import { attempt, json, pause, processOf, shownAs, threadOf, Verdict, type Play, type Step } from "./play.js";
 import { flip, hide, replaceAll, rewrite } from "./rewriting.js";
 
 /** How long something beside a held body is given before the body goes on. */
@@ -26,6 +26,7 @@ async function send(play: Play, given: Send): Promise<void> {
   const answers = answersOf(play, given);
   if (answers === undefined) return;
   const at = given.at === undefined ? undefined : shownAs(play, given.at).at;
+  if (given.at !== undefined && at === undefined) throw new Verdict("error", "the driver names no point: give `at`");
   const more = at === undefined ? [] : [at];
   return attempt(play, await processOf(play, given), "answer", threadOf(play, given.thread), answers, ...more);
 }
@@ -116,7 +117,7 @@ export async function save(play: Play, { thread, as }: Step<"save">): Promise<vo
 }
 
 export async function load(play: Play, { thread, saved }: Step<"load">): Promise<void> {
-  return attempt(play, await play.stage.first(), "load", threadOf(play, thread), play.saved.get(saved) ?? null);
+  await (await play.stage.first()).call("load", threadOf(play, thread), play.saved.get(saved) ?? null);
 }
 
 // ---- accidents

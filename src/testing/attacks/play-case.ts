@@ -1,7 +1,7 @@
 // Plays one case on one driver and says what became of it. Owns the order of steps and the verdict; each step is in play-steps.ts.
 
 import type { AttackCase, AttackOutcome } from "./attack-case.js";
-import { Gone } from "./driver-process.js";
+import { Gone, Rejected } from "./driver-process.js";
 import { perform } from "./play-steps.js";
 import { Verdict, type Play } from "./play.js";
 import type { Stage } from "./stage.js";
@@ -48,7 +48,8 @@ async function outcomeOf(play: Play): Promise<AttackOutcome> {
       play.notes.push(error.message);
       return error.outcome;
     }
-    if (!(error instanceof Gone)) throw error;
+    // What an attacker does beside the stack is the driver's work: where that fails, nothing was tried.
+    if (!(error instanceof Gone || error instanceof Rejected)) throw error;
     play.notes.push(error.message);
     return "error";
   } finally {

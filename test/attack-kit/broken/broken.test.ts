@@ -10,7 +10,7 @@ import type { Switch } from "./small-stack.js";
 const module = fileURLToPath(new URL("small-stack.ts", import.meta.url));
 
 function attacked(without: readonly Switch[]): Promise<AttackRow[]> {
-  return runAttacks({ module, settings: { without: [...without] }, execArgv: WITH_TSX, stepTimeoutMs: 300_000 });
+  return runAttacks({ module, settings: { without: [...without] }, execArgv: WITH_TSX }, { stepTimeoutMs: 300_000 });
 }
 
 function redOf(rows: readonly AttackRow[]): Record<string, AttackOutcome> {
