@@ -362,8 +362,6 @@ export const BROKEN: readonly Missing[] = [
     without: ["address"],
     red: {
       "honest/two-together": "thread lost",
-      "swapped/other-arguments": "ran forged",
-      "swapped/no-for-yes": "ran forged",
     },
   },
   {
