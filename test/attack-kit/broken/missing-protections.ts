@@ -72,6 +72,7 @@ export const BROKEN: readonly Missing[] = [
       "replayed/other-process": "thread lost",
       "replayed/after-restart": "thread lost",
       "replayed/rolled-back": "thread lost",
+      "replayed/rolled-back-and-restarted": "thread lost",
       "raced/eight-at-once": "thread lost",
       "raced/while-it-runs": "thread lost",
       "raced/two-processes": "thread lost",
@@ -219,6 +220,7 @@ export const BROKEN: readonly Missing[] = [
     red: {
       "replayed/earlier-point": "ran twice",
       "replayed/rolled-back": "ran twice",
+      "replayed/rolled-back-and-restarted": "ran twice",
       "raced/eight-at-once": "ran twice",
       "raced/while-it-runs": "ran twice",
       "raced/two-processes": "ran twice",
@@ -231,6 +233,7 @@ export const BROKEN: readonly Missing[] = [
     what: "claims that other processes see",
     without: ["claim everywhere"],
     red: {
+      "replayed/rolled-back-and-restarted": "ran twice",
       "raced/two-processes": "ran twice",
       "raced/other-process-while-it-runs": "ran twice",
       "crash/after-the-effect": "ran twice",
@@ -251,6 +254,7 @@ export const BROKEN: readonly Missing[] = [
     red: {
       "replayed/earlier-point": "ran twice",
       "replayed/rolled-back": "ran twice",
+      "replayed/rolled-back-and-restarted": "ran twice",
       "raced/eight-at-once": "ran twice",
       "raced/while-it-runs": "ran twice",
       "raced/two-processes": "ran twice",
@@ -269,6 +273,7 @@ export const BROKEN: readonly Missing[] = [
       "replayed/other-process": "ran twice",
       "replayed/after-restart": "ran twice",
       "replayed/rolled-back": "ran twice",
+      "replayed/rolled-back-and-restarted": "ran twice",
       "replayed/after-a-no": "ran forged",
       "raced/eight-at-once": "ran twice",
       "raced/while-it-runs": "ran twice",
@@ -285,6 +290,7 @@ export const BROKEN: readonly Missing[] = [
       "swapped/other-thread": "ran forged",
       "replayed/earlier-point": "ran twice",
       "replayed/rolled-back": "ran twice",
+      "replayed/rolled-back-and-restarted": "ran twice",
       "raced/eight-at-once": "ran twice",
       "raced/while-it-runs": "ran twice",
       "raced/two-processes": "ran twice",
@@ -303,6 +309,7 @@ export const BROKEN: readonly Missing[] = [
       "replayed/next-turn-rewritten": "ran twice",
       "replayed/earlier-point": "ran twice",
       "replayed/rolled-back": "ran twice",
+      "replayed/rolled-back-and-restarted": "ran twice",
       "raced/eight-at-once": "ran twice",
       "raced/while-it-runs": "ran twice",
       "raced/two-processes": "ran twice",
@@ -407,6 +414,7 @@ export const BROKEN: readonly Missing[] = [
     what: "knowing who is at work",
     without: ["owner"],
     red: {
+      "replayed/rolled-back-and-restarted": "ran twice",
       "raced/go-on-elsewhere": "ran twice",
       "crash/after-the-effect": "ran twice",
     },
