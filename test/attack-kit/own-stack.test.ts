@@ -11,6 +11,7 @@ const NO_EDIT_TOOL = ["blind-signed/edited-into-another-tool"];
 const NO_STATE = [
   "replayed/earlier-point",
   "replayed/rolled-back",
+  "replayed/rolled-back-and-restarted",
   "moved/before-the-answer",
   "moved/after-the-answer",
   "moved/under-an-answer",
@@ -20,6 +21,7 @@ const ONE_PROCESS = [
   "honest/restart",
   "replayed/other-process",
   "replayed/after-restart",
+  "replayed/rolled-back-and-restarted",
   "raced/two-processes",
   "raced/other-process-while-it-runs",
   "raced/go-on-elsewhere",
@@ -44,7 +46,7 @@ const TABLE = ENGINES.flatMap((engine) =>
     what,
     file,
     engine,
-    lacking: engine === "memory" ? [...lacking, ...ONE_PROCESS] : lacking,
+    lacking: engine === "memory" ? [...new Set([...lacking, ...ONE_PROCESS])] : lacking,
   })),
 );
 

@@ -69,6 +69,14 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(beside(out, "the key of the graph")).toEqual(["ran send_statement 2026-10"]);
   });
 
+  test("Q1: the attack kit finds what interrupt() in a node lets through", { timeout: 120_000 }, async () => {
+    const { code, out } = await runExample("attack-kit.ts");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\| replayed\/earlier-point \| RAN TWICE \|$/m);
+    expect(out).toMatch(/^\| raced\/eight-at-once \| RAN TWICE \|$/m);
+    expect(out).toMatch(/^\| bare\/words \| RAN FORGED \|$/m);
+  });
+
   test("R4: a node of one's own replays what finished before the pause", async () => {
     const { code, out } = await runExample("own-node.ts");
     expect(code).toBe(0);

@@ -90,7 +90,7 @@ export type AttackStep =
   | { readonly do: "send bare"; readonly values: readonly JsonValue[]; readonly to: string; readonly thread?: string }
   /** Each answer that the driver can forge. */
   | { readonly do: "send forged"; readonly to: string; readonly thread?: string }
-  /** All at the same time, each so many times. */
+  /** All at the same time, the first one so many times, then the next one. */
   | { readonly do: "race"; readonly sends: readonly Send[]; readonly times: number }
   /** Send it, and stop the tool it runs in the middle, before or after its effect. */
   | ({ readonly do: "send and hold"; readonly hold: "before" | "after" } & Send)

@@ -53,7 +53,7 @@ export async function race(play: Play, { sends, times: each }: Step<"race">): Pr
   const { id } = play.attack;
   const processes = new Set(await Promise.all(sends.map((one) => processOf(play, one))));
   for (const process of processes) await process.call("hold", id, "each");
-  const all = Array.from({ length: each }, () => sends).flat();
+  const all = sends.flatMap((one) => Array.from({ length: each }, () => one));
   const over = Promise.all(all.map((one) => send(play, one)));
   for (const process of processes) await process.call("ping");
   await Promise.race([over, pause(MOMENT_MS)]);

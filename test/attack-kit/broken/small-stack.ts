@@ -177,9 +177,8 @@ class SmallStack implements AttackSession {
     return (waiting ?? []).map((call) => {
       const { tool, args } = call;
       const id = `${found?.turn ?? 0}:${call.id}`;
-      const raw = { request: this.#request(thread, found?.turn ?? 0, call), askedAt: call.askedAt };
-      const binding = digest(raw.request);
-      return { id, tool, args, raw: { ...raw, binding }, at: found?.version ?? 0 };
+      const request = this.#request(thread, found?.turn ?? 0, call);
+      return { id, tool, args, raw: { request, binding: digest(request) }, at: found?.version ?? 0 };
     });
   }
 
