@@ -236,13 +236,13 @@ function memberNames(object: object, walk: Walk): readonly string[] {
     keys = keys.filter((key) => Reflect.getOwnPropertyDescriptor(object, key)?.value !== undefined);
     if (keys.length * 5 - 1 > walk.left) throw notJson("bytes", walk);
   }
-  const names: string[] = [];
-  for (const key of keys) {
-    if (typeof key === "symbol") throw notJson("type", walk);
-    names.push(key);
-  }
+  if (!areNames(keys)) throw notJson("type", walk);
   // The default order is by code units, which is what RFC 8785 asks for.
-  return walk.sorted ? names.toSorted() : names;
+  return walk.sorted && keys.length > 1 ? keys.toSorted() : keys;
+}
+
+function areNames(keys: readonly (string | symbol)[]): keys is readonly string[] {
+  return keys.every((key) => typeof key === "string");
 }
 
 /** The value of an own, enumerable data property; a getter is refused, not called. */

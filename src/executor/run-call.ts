@@ -43,7 +43,8 @@ export async function prepareCall(parts: ExecutorParts, scope: Scope, request: C
 }
 
 export async function runCall(parts: ExecutorParts, scope: Scope, request: CallRequest): Promise<unknown> {
-  const attempt = await prepareCall(parts, scope, request);
+  const attempt = newAttempt(parts, scope, request);
+  await runPrepare(PREPARE, attempt);
   if (!attempt.needsHuman) attempt.decided();
   return performCall(attempt);
 }

@@ -11,6 +11,9 @@ import {
   type LedgerTotals,
 } from "./ledger.js";
 
+/** An entry as it is kept: it changes until its call is over. */
+type KeptEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] };
+
 interface MemoryLedgerOptions {
   /** Also keep arguments and edits. They may be personal data: default `false`. */
   readonly arguments?: boolean;
@@ -22,7 +25,7 @@ interface MemoryLedgerOptions {
  * @example const ledger = new MemoryLedger(); new Executor(registry, { ledger });
  */
 export class MemoryLedger implements Ledger {
-  readonly #entries = new Map<string, LedgerEntry>();
+  readonly #entries = new Map<string, KeptEntry>();
   readonly #keepsArguments: boolean;
 
   /** @throws ToolUsageError naming the option that does not exist */
@@ -32,17 +35,15 @@ export class MemoryLedger implements Ledger {
     this.#keepsArguments = keepsArguments === true;
   }
 
-  open(opening: LedgerOpening): Promise<void> {
+  open(opening: LedgerOpening): Promise<void> | void {
     const known = this.#entries.get(opening.id);
     if (known === undefined) this.#entries.set(opening.id, this.#fresh(opening));
-    else if (known.status === "pending") this.#entries.set(opening.id, { ...known, status: "running" });
-    return Promise.resolve();
+    else if (known.status === "pending") known.status = "running";
   }
 
-  close(id: string, closing: LedgerClosing): Promise<void> {
+  close(id: string, closing: LedgerClosing): Promise<void> | void {
     const known = this.#entries.get(id);
-    if (known !== undefined) this.#entries.set(id, this.#closed(known, closing));
-    return Promise.resolve();
+    if (known !== undefined) this.#close(known, closing);
   }
 
   entries(filter: { readonly runId?: string; readonly threadId?: string } = {}): Promise<readonly LedgerEntry[]> {
@@ -68,34 +69,43 @@ export class MemoryLedger implements Ledger {
     return Promise.resolve({ calls, attempts, durationMs, cost });
   }
 
-  #fresh({ arguments: args, ...opening }: LedgerOpening): LedgerEntry {
-    const blank = {
+  #fresh(opening: LedgerOpening): KeptEntry {
+    // Written out: thousands of entries of one shape are small and quick.
+    const entry: KeptEntry = {
+      id: opening.id,
+      runId: opening.runId,
+      threadId: opening.threadId,
+      tool: opening.tool,
+      callId: opening.callId,
+      principal: opening.principal,
+      argumentsDigest: opening.argumentsDigest,
+      startedAt: opening.startedAt,
+      status: "running",
       errorKind: undefined,
       attempts: 0,
       durationMs: 0,
       cost: 0,
       binding: undefined,
       decidedBy: undefined,
+      editDigest: undefined,
     };
-    const entry = { ...opening, ...blank, status: "running", editDigest: undefined } as const;
-    return this.#keepsArguments ? { ...entry, arguments: copyOf(args) } : entry;
+    if (this.#keepsArguments) entry.arguments = copyOf(opening.arguments);
+    return entry;
   }
 
-  #closed(known: LedgerEntry, closing: LedgerClosing): LedgerEntry {
-    const late = closing.status === "pending" && FINAL_STATUSES.includes(known.status);
-    const { status, errorKind } = late ? known : closing;
-    return {
-      ...known,
-      status,
-      errorKind,
-      attempts: known.attempts + closing.attempts,
-      durationMs: known.durationMs + closing.durationMs,
-      cost: known.cost + closing.cost,
-      binding: closing.binding ?? known.binding,
-      decidedBy: closing.decidedBy ?? known.decidedBy,
-      editDigest: closing.edit?.digest ?? known.editDigest,
-      ...(this.#keepsArguments && closing.edit !== undefined ? { editedArguments: closing.edit.arguments } : {}),
-    };
+  #close(entry: KeptEntry, closing: LedgerClosing): void {
+    const late = closing.status === "pending" && FINAL_STATUSES.includes(entry.status);
+    if (!late) {
+      entry.status = closing.status;
+      entry.errorKind = closing.errorKind;
+    }
+    entry.attempts += closing.attempts;
+    entry.durationMs += closing.durationMs;
+    entry.cost += closing.cost;
+    entry.binding = closing.binding ?? entry.binding;
+    entry.decidedBy = closing.decidedBy ?? entry.decidedBy;
+    entry.editDigest = closing.edit?.digest ?? entry.editDigest;
+    if (this.#keepsArguments && closing.edit !== undefined) entry.editedArguments = closing.edit.arguments;
   }
 }
 
