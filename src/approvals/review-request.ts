@@ -1,9 +1,9 @@
 // `toReviewRequest`: what a reviewer's screen may see of a pause. Owns the border between a raw interrupt, which holds
 // sealed state, and the request, which is made to be shown; recomputes the binding from what it hands out.
 
-import { jsonCopy } from "../crypto/canonical-json.js";
+import { jsonCopy, NotJson, type JsonValue } from "../crypto/canonical-json.js";
 import { ToolUsageError } from "../errors.js";
-import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
+import { bindingOf, hasRequestShape, type ApprovalRequest } from "./request.js";
 
 /** The type of every interrupt value of this package. */
 export const APPROVAL_TYPE = "agent_adapter.approval";
@@ -34,14 +34,23 @@ export function toReviewRequest(interrupt: PendingInterrupt): ReviewRequest {
   const value: unknown = interrupt.value;
   if (typeof value !== "object" || value === null) throw notOurs();
   const fields: Readonly<Record<string, unknown>> = { ...value };
-  if (fields["type"] !== APPROVAL_TYPE || !isApprovalRequest(fields["request"])) throw notOurs();
-  const request = jsonCopy(fields["request"]);
-  if (!isApprovalRequest(request)) throw notOurs();
+  if (fields["type"] !== APPROVAL_TYPE) throw notOurs();
+  const request = ownCopy(fields["request"]);
+  if (!hasRequestShape(request)) throw notOurs();
   const binding = bindingOf(request);
   if (fields["binding"] !== binding) {
     throw new ToolUsageError("the request shown is not the one that was asked: its binding does not match");
   }
   return safeToShow({ binding, request });
+}
+
+/** What is shown is read once. */
+function ownCopy(request: unknown): JsonValue {
+  try {
+    return jsonCopy(request);
+  } catch (error) {
+    throw error instanceof NotJson ? notOurs() : error;
+  }
 }
 
 function safeToShow(shown: Omit<ReviewRequest, typeof SAFE_TO_SHOW>): ReviewRequest {

@@ -122,8 +122,14 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 export function jsonCopy(value: unknown, limits: JsonLimits = NO_LIMITS): JsonValue {
   // JSON.parse defines members instead of assigning them: no key can reach a prototype.
   const copy: JsonValue = JSON.parse(write(value, limits, ORDERED));
-  freeze(copy);
-  return copy;
+  return frozenJson(copy);
+}
+
+/** The same value, frozen at every depth: for what was just parsed and belongs to nobody else. */
+export function frozenJson<T extends JsonValue>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const inner of Object.values(value)) frozenJson(inner);
+  return Object.freeze(value);
 }
 
 /** Do both have the same canonical form? What is not JSON is the same as nothing, not even itself. */
@@ -139,12 +145,6 @@ function canonicalOrNothing(value: unknown, limits: JsonLimits): string | undefi
     if (error instanceof NotJson) return undefined;
     throw error;
   }
-}
-
-function freeze(value: JsonValue): void {
-  if (typeof value !== "object" || value === null) return;
-  for (const inner of Object.values(value)) freeze(inner);
-  Object.freeze(value);
 }
 
 function write(value: unknown, limits: JsonLimits, form: Form): string {

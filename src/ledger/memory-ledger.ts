@@ -14,6 +14,8 @@ import {
 /** An entry as it is kept: it changes until its call is over. */
 type KeptEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] };
 
+type Sums = { -readonly [Field in keyof LedgerTotals]: LedgerTotals[Field] };
+
 interface MemoryLedgerOptions {
   /** Also keep arguments and edits. They may be personal data: default `false`. */
   readonly arguments?: boolean;
@@ -26,6 +28,8 @@ interface MemoryLedgerOptions {
  */
 export class MemoryLedger implements Ledger {
   readonly #entries = new Map<string, KeptEntry>();
+  /** By run and tool: a budget asks before every call, and a ledger lives as long as its program. */
+  readonly #sums = new Map<string, Map<string, Sums>>();
   readonly #keepsArguments: boolean;
 
   /** @throws ToolUsageError naming the option that does not exist */
@@ -57,16 +61,13 @@ export class MemoryLedger implements Ledger {
   }
 
   totals(filter: { readonly runId?: string; readonly tool?: string } = {}): Promise<LedgerTotals> {
-    let [calls, attempts, durationMs, cost] = [0, 0, 0, 0];
-    for (const entry of this.#entries.values()) {
-      if (filter.runId !== undefined && entry.runId !== filter.runId) continue;
-      if (filter.tool !== undefined && entry.tool !== filter.tool) continue;
-      calls += entry.attempts > 0 ? 1 : 0;
-      attempts += entry.attempts;
-      durationMs += entry.durationMs;
-      cost += entry.cost;
+    const runs = filter.runId === undefined ? [...this.#sums.values()] : [this.#sums.get(filter.runId)];
+    const sums = { calls: 0, attempts: 0, durationMs: 0, cost: 0 };
+    for (const run of runs) {
+      const tools = filter.tool === undefined ? [...(run?.values() ?? [])] : [run?.get(filter.tool)];
+      for (const tool of tools) if (tool !== undefined) add(sums, tool);
     }
-    return Promise.resolve({ calls, attempts, durationMs, cost });
+    return Promise.resolve(sums);
   }
 
   #fresh(opening: LedgerOpening): KeptEntry {
@@ -93,20 +94,39 @@ export class MemoryLedger implements Ledger {
     return entry;
   }
 
+  #sumsOf({ runId, tool }: KeptEntry): Sums {
+    const run = this.#sums.get(runId) ?? new Map<string, Sums>();
+    this.#sums.set(runId, run);
+    const sums = run.get(tool) ?? { calls: 0, attempts: 0, durationMs: 0, cost: 0 };
+    run.set(tool, sums);
+    return sums;
+  }
+
   #close(entry: KeptEntry, closing: LedgerClosing): void {
     const late = closing.status === "pending" && FINAL_STATUSES.includes(entry.status);
     if (!late) {
       entry.status = closing.status;
       entry.errorKind = closing.errorKind;
     }
-    entry.attempts += closing.attempts;
-    entry.durationMs += closing.durationMs;
-    entry.cost += closing.cost;
+    const { attempts, durationMs, cost } = closing;
+    // A call counts from its first attempt on.
+    const calls = entry.attempts === 0 && attempts > 0 ? 1 : 0;
+    add(this.#sumsOf(entry), { calls, attempts, durationMs, cost });
+    entry.attempts += attempts;
+    entry.durationMs += durationMs;
+    entry.cost += cost;
     entry.binding = closing.binding ?? entry.binding;
     entry.decidedBy = closing.decidedBy ?? entry.decidedBy;
     entry.editDigest = closing.edit?.digest ?? entry.editDigest;
     if (this.#keepsArguments && closing.edit !== undefined) entry.editedArguments = closing.edit.arguments;
   }
+}
+
+function add(sums: Sums, { calls, attempts, durationMs, cost }: LedgerTotals): void {
+  sums.calls += calls;
+  sums.attempts += attempts;
+  sums.durationMs += durationMs;
+  sums.cost += cost;
 }
 
 /** Refused arguments may be anything; what is not JSON is not kept. */
