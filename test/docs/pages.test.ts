@@ -1,7 +1,5 @@
-// The pages: in step with the source, within their limits, and without dead links.
+// The pages: in step with the source, within their limits, and complete. Links and code of all pages: links.test.ts.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { readRows } from "../../scripts/check-guarantees.mjs";
@@ -9,13 +7,6 @@ import { nodesOf } from "../support/source-files.js";
 import { repository } from "../support/temporary-copy.js";
 import { page, script } from "./run-example.js";
 
-const PAGES = [
-  "README.md",
-  "ARCHITECTURE.md",
-  ...["docs/guide", "docs/migration", "docs/reference"].flatMap((folder) =>
-    readdirSync(join(repository, folder)).map((name) => posix.join(folder, name)),
-  ),
-];
 const lines = (name: string) => page(name).trimEnd().split("\n");
 /** The first cell of every row of every table, without its backquotes. */
 const rowNames = (text: string) =>
@@ -133,16 +124,6 @@ test("wire-formats.md has every field of a request and of an answer", () => {
       .concat("field")
       .toSorted(),
   );
-});
-
-test("links between pages lead somewhere", () => {
-  const dead = PAGES.flatMap((name) =>
-    [...page(name).matchAll(/\]\(([^)#]+)[^)]*\)/g)]
-      .map(([, target = ""]) => target)
-      .filter((target) => !target.startsWith("http") && !existsSync(join(repository, dirname(name), target)))
-      .map((target) => `${name}: ${target}`),
-  );
-  expect(dead).toEqual([]);
 });
 
 function declaration(file: string, name: string): ts.Node {
