@@ -43,7 +43,8 @@ function deadLinks(name: string, text: string): string[] {
       const file = path === "" ? name : posix.join(posix.dirname(name), path);
       if (!existsSync(join(repository, file))) return true;
       if (anchor === undefined) return false;
-      return statSync(join(repository, file)).isDirectory() || !anchorsOf(page(file)).has(anchor);
+      if (statSync(join(repository, file)).isDirectory()) return true;
+      return !anchorsOf(file === name ? text : page(file)).has(anchor);
     })
     .map((target) => `${name}: ${target}`);
 }
@@ -80,7 +81,8 @@ describe("every page", () => {
       [...prose(page(name)).matchAll(/\]\(([^)\s#]+\.md)/g)].map(([, to = ""]) => posix.join(posix.dirname(name), to));
     const first = from("docs/index.md");
     const reached = new Set([...first, ...first.filter((name) => existsSync(join(repository, name))).flatMap(from)]);
-    const lost = PAGES.filter((name) => name.startsWith("docs/") && name !== "docs/index.md" && !reached.has(name));
+    const written = PAGES.filter((name) => name.startsWith("docs/") && !name.startsWith("docs/reference/api/"));
+    const lost = written.filter((name) => name !== "docs/index.md" && !reached.has(name));
     expect(lost).toEqual([]);
   });
 });
