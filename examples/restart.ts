@@ -13,7 +13,10 @@ const tsx = createRequire(import.meta.url).resolve("tsx");
 
 function run(...args: readonly string[]): string {
   const flags = ["--import", tsx, "--conditions=agent-adapter-source"];
-  const { stdout, stderr } = spawnSync(process.execPath, [...flags, program, ...args], { cwd: folder, encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, program, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+  });
   const said = stdout.trim() || (/^\w*Error: .*$/m.exec(stderr)?.[0] ?? stderr);
   console.log(`$ npx tsx app.ts ${args.join(" ")}`.trimEnd());
   console.log(said);

@@ -2,7 +2,15 @@
 
 import { rejects } from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { approve, DeferredApproval, defineTool, Executor, Registry, signDecision } from "agent-adapter";
+import {
+  approve,
+  DeferredApproval,
+  defineTool,
+  Executor,
+  Registry,
+  signDecision,
+  toReviewRequest,
+} from "agent-adapter";
 import { openSqlite } from "agent-adapter/sqlite";
 import { finish, heading, tried } from "./support/page.js";
 
@@ -21,8 +29,12 @@ const secret = "seals what is paused; approves nothing";
 
 // region: stores
 const approvers = [{ id: "ana", publicKey }];
-const { approvals, close } = await openSqlite(":memory:", { approvers });
-const executor = new Executor(new Registry([pay]), { approval: new DeferredApproval(approvals, { approvers }), secret });
+const stores = await openSqlite(":memory:", { approvers });
+const { approvals } = stores;
+const executor = new Executor(new Registry([pay]), {
+  approval: new DeferredApproval(approvals, { approvers }),
+  secret,
+});
 // endregion
 
 const context = executor.context({ runId: "invoice-7" });
@@ -35,12 +47,14 @@ if (waiting === undefined) throw new Error("nothing waits");
 await rejects(approvals.decide(waiting.id, approve({ by: "ana" })), { kind: "ToolUsageError" });
 tried("a decision that nobody signed", (await approvals.get(waiting.id))?.status ?? "", "pending");
 // region: decide
-// In the approver's process, of the record that was shown:
-const answer = signDecision({ binding: waiting.id, request: waiting.request }, approve(), { privateKey, id: "ana" });
+// In the approver's process, from the record that was shown: its binding is computed again.
+const { id: binding, request } = waiting;
+const shown = toReviewRequest({ value: { type: "agent_adapter.approval", binding, request } });
+const answer = signDecision(shown, approve(), { privateKey, id: "ana" });
 // Wherever the store is:
 await approvals.decide(waiting.id, answer);
 // endregion
-tried("signed by ana", String(await run()), "paid");
+tried("signed by ana", await run(), "paid");
 tried("decided by", (await approvals.get(waiting.id))?.decidedBy ?? "", "ana");
 finish();
-await close();
+await stores.close();

@@ -24,7 +24,7 @@ const priceOf = defineTool({
     if (outages-- > 0) throw new Error("the shelf does not answer"); // tried again
     const price = shelf[item];
     if (price === undefined) throw new ToolError(`there is no ${item}`); // for the model
-    log.debug("looked up", { item });
+    log.debug("looked up a price");
     return price;
   },
 });
@@ -86,7 +86,8 @@ const outcomes = await executor.runMany(
 );
 // endregion
 for (const outcome of outcomes) {
-  if (outcome.status === "fulfilled") line(outcome.callId, String(outcome.value).replace(/receipt .*/, "with a receipt"));
+  if (outcome.status === "fulfilled")
+    line(outcome.callId, String(outcome.value).replace(/receipt .*/, "with a receipt"));
   else line(outcome.callId, String(outcome.reason)); // an error of this package holds no arguments
 }
 deepEqual(

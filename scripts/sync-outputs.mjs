@@ -18,7 +18,9 @@ import { isMain, rootFromArguments } from "./support/command.mjs";
 export function partOf(output, section) {
   const lines = output.trim().split("\n");
   if (section === undefined) return lines;
-  const start = lines.findIndex((line, index) => (index === 0 || lines[index - 1] === "") && slug(line).startsWith(section));
+  const start = lines.findIndex(
+    (line, index) => (index === 0 || lines[index - 1] === "") && slug(line).startsWith(section),
+  );
   if (start === -1) return undefined;
   const end = lines.indexOf("", start);
   return lines.slice(start, end === -1 ? undefined : end);

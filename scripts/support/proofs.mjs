@@ -30,7 +30,9 @@ export function proofsPage(rows, citations) {
     .map((row) => {
       const places = citations.filter(({ reference }) => reference === nameOf(row)).map(({ place }) => place);
       const files = [...new Set(places.map((place) => place.replace(/:\d+$/, "")))].toSorted();
-      const links = files.map((file) => `- [${file.replace("test/", "").replace(/\.test(-d)?\.ts$/, "")}](../../${file})`);
+      const links = files.map(
+        (file) => `- [${file.replace("test/", "").replace(/\.test(-d)?\.ts$/, "")}](../../${file})`,
+      );
       return `\n## ${titleOf(row)}\n\n${row.promise}\n\n${links.join("\n")}\n`;
     });
   return HEAD + sections.join("");

@@ -12,7 +12,9 @@ const PAGES = pages(repository);
 
 /** A page without its code: what stands in fences and backquotes is no link and no heading. */
 const prose = (text: string) =>
-  text.replaceAll(/^(```+)[^\n]*\n[\s\S]*?^\1$/gm, "").replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
+  text
+    .replaceAll(/^(```+)[^\n]*\n[\s\S]*?^\1$/gm, "")
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
 
 /** The anchors that GitHub gives to the headings of a page. */
 function anchorsOf(text: string): Set<string> {
@@ -89,8 +91,13 @@ describe("every page", () => {
 
 describe("the checks above find", () => {
   test("a file, a heading of this page and one of another page that do not exist", () => {
-    const text = "# One\n[a](none.md) [b](#one) [c](#two) [d](docs/guarantees.md#nothing) [e](https://example.org) `[f](g)`";
-    expect(deadLinks("README.md", text)).toEqual(["README.md: none.md", "README.md: #two", "README.md: docs/guarantees.md#nothing"]);
+    const text =
+      "# One\n[a](none.md) [b](#one) [c](#two) [d](docs/guarantees.md#nothing) [e](https://example.org) `[f](g)`";
+    expect(deadLinks("README.md", text)).toEqual([
+      "README.md: none.md",
+      "README.md: #two",
+      "README.md: docs/guarantees.md#nothing",
+    ]);
   });
 
   test("headings that are there twice, with punctuation, and none in code", () => {
@@ -99,14 +106,15 @@ describe("the checks above find", () => {
   });
 
   test("code outside of snippets", () => {
-    expect(looseCode("a.md", "<!-- snippet: x.ts -->\n```ts\na();\n```\n<!-- /snippet -->\n```ts\nb();\n```\n")).toEqual([
-      "a.md: b();",
-    ]);
+    expect(
+      looseCode("a.md", "<!-- snippet: x.ts -->\n```ts\na();\n```\n<!-- /snippet -->\n```ts\nb();\n```\n"),
+    ).toEqual(["a.md: b();"]);
   });
 
   test("output that is not printed, but for hashes", () => {
     const output = "first\n  a  1\n\nSecond: it\n  b  deadbeef00\n";
-    const block = (inside: string, part = "") => `<!-- output: x.ts${part} -->\n\`\`\`text\n${inside}\n\`\`\`\n<!-- /output -->`;
+    const block = (inside: string, part = "") =>
+      `<!-- output: x.ts${part} -->\n\`\`\`text\n${inside}\n\`\`\`\n<!-- /output -->`;
     expect(partOf(output, "second")).toEqual(["Second: it", "  b  deadbeef00"]);
     const same = block("Second: it\n  b  0badcafe", "#second");
     expect(syncOutputs(same, () => output).text).toBe(same);

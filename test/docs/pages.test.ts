@@ -41,9 +41,11 @@ describe("README", () => {
 
   test("lists promises of this milestone, in their own words", () => {
     const rows = readRows(page("docs/guarantees.md"));
-    const listed = [...sectionOf(page("README.md"), "What it guarantees").matchAll(
-      /^\| \[([A-Z]\d+)\]\(docs\/reference\/proofs\.md#[a-z0-9-]+\) \| (.*) \|$/gm,
-    )];
+    const listed = [
+      ...sectionOf(page("README.md"), "What it guarantees").matchAll(
+        /^\| \[([A-Z]\d+)\]\(docs\/reference\/proofs\.md#[a-z0-9-]+\) \| (.*) \|$/gm,
+      ),
+    ];
     expect(listed.length).toBeGreaterThan(8);
     for (const [, id, words] of listed) {
       const row = rows.find((found) => found.id === id);
