@@ -18,23 +18,20 @@ const prose = (text: string) =>
     .replaceAll(/^(```+)[^\n]*\n[\s\S]*?^\1$/gm, "")
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** The anchors of a page: of headings whose anchor is the same on GitHub and where every sign becomes a hyphen. */
 function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>();
-  const headings = [...prose(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, title = ""]) =>
-    title
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-      .replaceAll(" ", "-"),
+  const titles = [...prose(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, title = ""]) =>
+    title.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase(),
   );
-  return new Set(
-    headings.map((slug) => {
-      const before = seen.get(slug) ?? 0;
-      seen.set(slug, before + 1);
-      return before === 0 ? slug : `${slug}-${before}`;
-    }),
-  );
+  const anchors = titles.map((title) => {
+    const onGitHub = title.replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-");
+    const before = seen.get(onGitHub) ?? 0;
+    seen.set(onGitHub, before + 1);
+    const elsewhere = title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-|-$/g, "");
+    return onGitHub === elsewhere && before === 0 ? [onGitHub] : [];
+  });
+  return new Set(anchors.flat());
 }
 
 /** The links of a page that lead nowhere; those to other sites are not followed. */
@@ -100,9 +97,9 @@ describe("the checks above find", () => {
     ]);
   });
 
-  test("headings that are there twice, with punctuation, and none in code", () => {
-    const text = "## `toolNode` options\n## A: b/c\n## A: b/c\n```sh\n# no heading\n```\n";
-    expect([...anchorsOf(text)]).toEqual(["toolnode-options", "a-bc", "a-bc-1"]);
+  test("headings once, with the same anchor everywhere, and none in code", () => {
+    const text = "## `toolNode` options\n## Read, and write\n## A: b/c\n## Read, and write\n```sh\n# no heading\n```\n";
+    expect([...anchorsOf(text)]).toEqual(["toolnode-options", "read-and-write"]);
   });
 
   test("code outside of snippets", () => {
