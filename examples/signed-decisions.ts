@@ -48,8 +48,7 @@ await rejects(approvals.decide(waiting.id, approve({ by: "ana" })), { kind: "Too
 tried("a decision that nobody signed", (await approvals.get(waiting.id))?.status ?? "", "pending");
 // region: decide
 // In the approver's process, from the record that was shown: its binding is computed again.
-const { id: binding, request } = waiting;
-const shown = toReviewRequest({ value: { type: "agent_adapter.approval", binding, request } });
+const shown = toReviewRequest(waiting);
 const answer = signDecision(shown, approve(), { privateKey, id: "ana" });
 // Wherever the store is:
 await approvals.decide(waiting.id, answer);

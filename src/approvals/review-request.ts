@@ -14,6 +14,13 @@ export interface PendingInterrupt {
   readonly value?: unknown;
 }
 
+/** What a store's record says of the question. */
+export interface RecordedRequest {
+  /** The binding. */
+  readonly id: string;
+  readonly request: ApprovalRequest;
+}
+
 declare const SAFE_TO_SHOW: unique symbol;
 
 /** What a reviewer may see. A raw interrupt is not assignable to it. */
@@ -24,24 +31,28 @@ export interface ReviewRequest {
 }
 
 /**
- * The request of a pause, checked: its binding is computed again from what is returned, so that what is shown is what
- * gets signed.
+ * The request of a pause, or of a store's record, checked: its binding is computed again from what is returned, so that what is
+ * shown is what gets signed.
  *
- * @throws ToolUsageError when it is not one of our pauses, or request and binding do not belong together
+ * @throws ToolUsageError when it is neither, or request and binding do not belong together
  * @example render(toReviewRequest(interrupt).request)
  */
-export function toReviewRequest(interrupt: PendingInterrupt): ReviewRequest {
-  const value: unknown = interrupt.value;
-  if (typeof value !== "object" || value === null) throw notOurs();
-  const fields: Readonly<Record<string, unknown>> = { ...value };
-  if (fields["type"] !== APPROVAL_TYPE) throw notOurs();
-  const request = ownCopy(fields["request"]);
+export function toReviewRequest(waiting: PendingInterrupt | RecordedRequest): ReviewRequest {
+  const claimed = "request" in waiting ? { binding: waiting.id, request: waiting.request } : shownBy(waiting);
+  const request = ownCopy(claimed.request);
   if (!hasRequestShape(request)) throw notOurs();
   const binding = bindingOf(request);
-  if (fields["binding"] !== binding) {
+  if (claimed.binding !== binding) {
     throw new ToolUsageError("the request shown is not the one that was asked: its binding does not match");
   }
   return safeToShow({ binding, request });
+}
+
+function shownBy({ value }: PendingInterrupt): { readonly binding: unknown; readonly request: unknown } {
+  if (typeof value !== "object" || value === null) throw notOurs();
+  const { type, binding, request }: Readonly<Record<string, unknown>> = { ...value };
+  if (type !== APPROVAL_TYPE) throw notOurs();
+  return { binding, request };
 }
 
 /** What is shown is read once. */
