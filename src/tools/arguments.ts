@@ -23,15 +23,16 @@ export function argumentParsing(tool: string, input: CompiledInput, output?: Com
   return {
     parseArguments: (raw, limits) => parser.parse(raw, limits),
     assertFixedPoint: async (parsed, limits) => {
-      const copy = parser.fixedPointCopy(parsed, limits);
+      const text = parser.textOf(parsed, limits);
       let again: unknown;
       try {
-        again = await parser.parse(copy, limits);
+        again = await parser.parseText(text);
       } catch (error) {
         if (error instanceof ToolArgsInvalid) throw parser.notFixed(error);
         throw error;
       }
-      if (!sameJson(parsed, again)) throw parser.notFixed();
+      // Nearly always in the same order, which is found out sooner.
+      if (text !== textOrNothing(again) && !sameJson(parsed, again)) throw parser.notFixed();
     },
     parseEditedArguments: async (edited, limits) => {
       const parsed = await parser.parse(edited, limits);
@@ -57,7 +58,13 @@ class ArgumentParser {
 
   /** The value, or a promise of it when the schema validates asynchronously. */
   parse(raw: unknown, limits: JsonLimits): unknown {
-    const value = this.#checkedCopy(raw, limits);
+    return this.parseText(this.#rawText(raw, limits));
+  }
+
+  /** The same of JSON text. */
+  parseText(text: string): unknown {
+    // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
+    const value = this.#checked(JSON.parse(text));
     let verdict: Verdict | PromiseLike<Verdict>;
     try {
       verdict = this.#input.validate(value);
@@ -89,9 +96,9 @@ class ArgumentParser {
   }
 
   /** Parsed arguments must be JSON to be shown, hashed and kept. */
-  fixedPointCopy(parsed: unknown, limits: JsonLimits): unknown {
+  textOf(parsed: unknown, limits: JsonLimits): string {
     try {
-      return JSON.parse(orderedJson(parsed, limits));
+      return orderedJson(parsed, limits);
     } catch (error) {
       if (!(error instanceof NotJson)) throw error;
       // Too deep or too large is the caller's doing; the rest is what the schema made.
@@ -110,16 +117,17 @@ class ArgumentParser {
     throw this.#invalid("the schema changes the edited value when it is parsed again");
   }
 
-  #checkedCopy(raw: unknown, limits: JsonLimits): JsonObject {
-    let value: JsonValue;
+  #rawText(raw: unknown, limits: JsonLimits): string {
     try {
-      // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
-      value = JSON.parse(orderedJson(raw, limits));
+      return orderedJson(raw, limits);
     } catch (error) {
       if (!(error instanceof NotJson)) throw error;
       const isNothing = error.path === "" && error.reason === "type";
       throw this.#invalid(isNothing ? "they must be a JSON object" : this.#notJson(error));
     }
+  }
+
+  #checked(value: JsonValue): JsonObject {
     if (!isJsonObject(value)) throw this.#invalid("they must be a JSON object");
     // After a checkpoint read such a key would be the prototype of what a human approved.
     if (hasProtoKey(value)) throw this.#invalid('a member is called "__proto__"');
@@ -164,6 +172,15 @@ async function parsedResult(tool: string, output: CompiledSchema, value: unknown
   if (verdict.ok) return verdict.value;
   const why = issuesText(verdict.issues, value, output.names);
   throw new ToolFailed(`tool "${tool}" returned a result that does not fit its outputSchema: ${why}`, { tool });
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  try {
+    return orderedJson(value);
+  } catch (error) {
+    if (error instanceof NotJson) return undefined;
+    throw error;
+  }
 }
 
 function hasProtoKey(value: unknown): boolean {

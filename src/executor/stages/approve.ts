@@ -4,7 +4,7 @@ import { askRecord, NOT_SHOWN, type AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
 import type { ApprovalRequest, PreviousAttempt } from "../../approvals/request.js";
 import { follow } from "../../approvals/transitions.js";
-import { isJsonObject, jsonCopy, type JsonObject } from "../../crypto/canonical-json.js";
+import { isJsonObject, jsonCopy, type JsonObject, type JsonValue } from "../../crypto/canonical-json.js";
 import {
   ApprovalAlreadyDecided,
   ApprovalExpired,
@@ -180,9 +180,10 @@ function newRequest(attempt: Attempt, { port, because, now }: Asking): ApprovalR
   };
 }
 
-/** The schema's fixed-point check has seen that they are JSON. */
+/** Copied when the request is bound. */
 function plainArguments(attempt: Attempt): JsonObject {
-  const args = jsonCopy(attempt.arguments);
+  // The schema's fixed-point check has seen that they are JSON.
+  const args = attempt.arguments as JsonValue;
   if (isJsonObject(args)) return args;
   throw new ToolUsageError(`the parsed arguments of ${attempt.name} are not a JSON object`, about(attempt));
 }
