@@ -1,0 +1,103 @@
+// What a measured row says: texts for the table, and the figures behind them for machines.
+
+import type { Comparison } from "./measure/compare.js";
+import type { Grown } from "./measure/grow.js";
+import { LINEAR_EXPONENT, type Spread } from "./measure/statistics.js";
+import type { Figure, FigureRow, GrowthRow, PairRow, Row } from "./row.js";
+
+export interface Result {
+  readonly row: string;
+  readonly what: string;
+  readonly ours: string;
+  readonly peer: string;
+  readonly against: string | null;
+  /** Of all rounds. */
+  readonly ratio: Spread | null;
+  readonly goal: string;
+  readonly met: "yes" | "no" | "-";
+  readonly fit: string;
+  /** Figures of rows with sizes. */
+  readonly grown: Grown | null;
+  readonly unit: string | null;
+  readonly note: string;
+  readonly profiles: readonly string[];
+}
+
+export function pairResult(row: PairRow, { oursMs, peerMs, ratio }: Comparison): Result {
+  const isMet = row.goal === null || ratio === null ? undefined : ratio.median <= row.goal;
+  return {
+    ...headOf(row),
+    ours: time(oursMs),
+    peer: peerMs === null ? "" : time(peerMs),
+    ratio,
+    goal: row.goal === null ? "" : `<= ${row.goal.toFixed(2)}x`,
+    met: yesNo(isMet),
+  };
+}
+
+export function growthResult(row: GrowthRow, grown: Grown): Result {
+  const last = grown.points.at(-1);
+  const at = `at ${last?.n} ${row.unit}`;
+  return {
+    ...headOf(row),
+    ours: `${time(last?.oursMs ?? Number.NaN)} ${at}`,
+    peer: last?.peerMs === null || last === undefined ? "" : `${time(last.peerMs)} ${at}`,
+    ratio: last?.ratio ?? null,
+    goal: `n^<=${LINEAR_EXPONENT}`,
+    met: yesNo(isLinear(grown.ours.exponent)),
+    fit: fitOf(grown, row.unit),
+    grown,
+    unit: row.unit,
+  };
+}
+
+export function figureResult(row: FigureRow, { grown, note = "", ...figure }: Figure): Result {
+  const last = grown?.points.at(-1);
+  const met = figure.met ?? (grown === undefined ? undefined : isLinear(grown.ours.exponent));
+  const [ours, peer] = [last === undefined ? "" : time(last.oursMs), time(last?.peerMs ?? Number.NaN)];
+  return {
+    ...headOf(row),
+    ours: figure.ours === "" ? `${ours} at ${last?.n}` : figure.ours,
+    peer: figure.peer ?? (last === undefined || last.peerMs === null ? "" : `${peer} at ${last.n}`),
+    ratio: figure.ratio ?? last?.ratio ?? null,
+    goal: row.goal ?? "",
+    met: yesNo(met),
+    fit: grown === undefined ? "" : fitOf(grown, row.unit ?? "n"),
+    grown: grown ?? null,
+    unit: row.unit ?? null,
+    note,
+  };
+}
+
+const isLinear = (exponent: number) => exponent <= LINEAR_EXPONENT;
+
+function headOf({ name, what, peer }: Row) {
+  return { row: name, what, against: peer, fit: "", grown: null, unit: null, note: "", profiles: [] };
+}
+
+function fitOf({ ours, peer }: Grown, unit: string): string {
+  const { fixed, perUnit, r2 } = ours.line;
+  const line = `t = ${time(fixed)} + ${time(perUnit)} x ${unit}, R2 ${r2.toFixed(3)}`;
+  const judged = isLinear(ours.exponent) ? "linear" : "not linear";
+  return `${judged} (n^${ours.exponent.toFixed(2)}${peer === null ? "" : `; peer n^${peer.exponent.toFixed(2)}`}); ${line}`;
+}
+
+function yesNo(met: boolean | undefined): Result["met"] {
+  if (met === undefined) return "-";
+  return met ? "yes" : "no";
+}
+
+export function time(ms: number): string {
+  if (ms < 0) return `-${time(-ms)}`;
+  if (ms < 0.001) return `${(ms * 1e6).toFixed(1)} ns`;
+  if (ms < 1) return `${(ms * 1000).toFixed(1)} us`;
+  return ms < 100 ? `${ms.toFixed(2)} ms` : `${ms.toFixed(0)} ms`;
+}
+
+export function ratioText(ratio: Spread | null): string {
+  if (ratio === null) return "";
+  const [median, min, max] = [ratio.median, ratio.min, ratio.max].map(short);
+  return min === max ? `${median}x` : `${median}x (${min} to ${max})`;
+}
+
+const short = (value: number) => (value < 0.1 ? value.toFixed(3) : value.toFixed(2));

@@ -1,0 +1,155 @@
+// S3 and S7: pausing for a human and going on, and how that grows with arguments, finished calls and approvals in one node.
+
+import { grown, type Point } from "../measure/grow.js";
+import { perSize, type Effort } from "../measure/effort.js";
+import { always } from "../measure/side.js";
+import { median, spread } from "../measure/statistics.js";
+import type { FigureRow, GrowthRow, Row } from "../row.js";
+import {
+  driveAll,
+  ourAskingApp,
+  pausedOn,
+  prebuiltAskingApp,
+  rawAskingApp,
+  registryOfRows,
+  type AskingApp,
+} from "../subjects/approvals.js";
+import { argumentsOf, messageThatAsks, messageWith } from "../subjects/tools.js";
+import { forgetProcess } from "../subjects/process.js";
+import { AIMessage } from "@langchain/core/messages";
+
+const text = (args: Record<string, unknown>) => `${String(args["item"])} ${String(args["n"])}`;
+const byHand = "interrupt() in a node by hand";
+
+const s3: Row = {
+  kind: "pair",
+  name: "S3",
+  what: "pause, and resume with a signed answer by id (MemorySaver)",
+  peer: byHand,
+  goal: 1.1,
+  open: () => {
+    const [ours, theirs] = [ourAskingApp(), rawAskingApp(text)];
+    return {
+      ours: always(() => driveAll(ours, messageWith("pay", 1))),
+      peer: always(() => driveAll(theirs, messageWith("pay", 1))),
+    };
+  },
+};
+
+const largeAsks: Row = {
+  kind: "growth",
+  name: "growth-asked-arguments",
+  what: "pause and signed resume, arguments of n bytes",
+  peer: byHand,
+  unit: "B",
+  sizes: [100, 1000, 10_000, 100_000, 1_000_000],
+  open: (bytes) => {
+    const ours = ourAskingApp({ registry: registryOfRows() });
+    const theirs = rawAskingApp((args) => `${(args["rows"] as readonly unknown[]).length} rows`);
+    const message = () =>
+      new AIMessage({ content: "", tool_calls: [{ name: "pay", id: "c", args: argumentsOf(bytes) }] });
+    return { ours: always(() => driveAll(ours, message())), peer: always(() => driveAll(theirs, message())) };
+  },
+};
+
+function resuming(name: string, where: string, options: { readonly restart: boolean }): GrowthRow {
+  return {
+    kind: "growth",
+    name,
+    what: `resume of a message with n finished calls, ${where}`,
+    peer: "LangGraph's ToolNode, interrupt() in the tool (runs all n again)",
+    unit: "calls",
+    sizes: [1, 10, 100, 1000],
+    open: (calls) => {
+      const prepared = (app: AskingApp, restart: boolean) => ({
+        prepare: async () => {
+          const { pending, config } = await pausedOn(app, messageThatAsks(calls));
+          if (restart) forgetProcess();
+          return () => app.resume(pending, config);
+        },
+      });
+      return { ours: prepared(ourAskingApp(), options.restart), peer: prepared(prebuiltAskingApp(), false) };
+    },
+  };
+}
+
+/** The k-th of many approvals in one node: the step that follows the k-th answer. */
+async function steps(app: AskingApp, { runs, calls }: { readonly runs: number; readonly calls: number }) {
+  const all: number[][] = [];
+  for (let run = 0; run < runs; run += 1) {
+    globalThis.gc?.();
+    all.push(await driveAll(app, messageWith("pay", calls)));
+  }
+  const [first = []] = all;
+  return first.map((_, step) => median(all.map((times) => times[step] ?? Number.NaN)));
+}
+
+/** Around the k-th step, so that one slow step is not a point. */
+const near = (times: readonly number[], k: number) => median(times.slice(Math.max(0, k - 3), k + 3));
+
+const manyApprovals: FigureRow = {
+  kind: "figure",
+  name: "growth-approvals",
+  what: "the k-th of 200 approvals in one node",
+  peer: byHand,
+  unit: "k",
+  goal: "linear in k",
+  measure: async (effort) => {
+    const calls = atMost(200, effort);
+    const runs = Math.max(1, Math.ceil(perSize(effort).rounds / 2));
+    const [ours, peer] = [
+      await steps(ourAskingApp(), { runs, calls }),
+      await steps(rawAskingApp(text), { runs, calls }),
+    ];
+    const at = [1, 25, 50, 100, 150, 200].filter((k) => k <= calls);
+    const points = (at.length > 1 ? at : [1, calls]).map((k): Point => {
+      const [oursMs, peerMs] = [near(ours, k), near(peer, k)];
+      return { n: k, oursMs, peerMs, ratio: spread([oursMs / peerMs]) };
+    });
+    return { ours: "", grown: grown(points) };
+  },
+};
+
+const atMost = (count: number, effort: Effort) => (effort.warmMs === 0 ? 5 : count);
+
+/** How much longer the last tenth of the steps takes than the first tenth. */
+function lastToFirst(times: readonly number[]): number {
+  const tenth = Math.max(1, Math.floor(times.length / 10));
+  return median(times.slice(-tenth)) / median(times.slice(1, 1 + tenth));
+}
+
+const s7: FigureRow = {
+  kind: "figure",
+  name: "S7",
+  what: "100 approvals in one node: the last ten steps to the first ten",
+  peer: byHand,
+  goal: "<= 1.30x of the peer's, 100 bodies",
+  measure: async (effort) => {
+    const calls = atMost(100, effort);
+    const rounds = Math.max(1, Math.ceil(effort.rounds / 3));
+    let bodies = 0;
+    const ratios: { readonly ours: number; readonly peer: number }[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const app = ourAskingApp({ hooks: [{ afterTool: () => void (bodies += 1) }] });
+      const ours = lastToFirst(await driveAll(app, messageWith("pay", calls)));
+      ratios.push({ ours, peer: lastToFirst(await driveAll(rawAskingApp(text), messageWith("pay", calls))) });
+    }
+    const ratio = spread(ratios.map(({ ours, peer }) => ours / peer));
+    const perRun = bodies / rounds;
+    return {
+      ours: `${median(ratios.map(({ ours }) => ours)).toFixed(2)}x, ${perRun} bodies`,
+      peer: `${median(ratios.map(({ peer }) => peer)).toFixed(2)}x`,
+      ratio,
+      met: ratio.median <= 1.3 && perRun === calls,
+    };
+  },
+};
+
+export const approvalRows = [
+  s3,
+  s7,
+  largeAsks,
+  resuming("growth-journal", "in the same process", { restart: false }),
+  resuming("growth-journal-restart", "after a restart (sealed rows)", { restart: true }),
+  manyApprovals,
+];
