@@ -1,5 +1,5 @@
-// One row in a process of its own: what other rows compiled, cached or left on the heap is not its business. Started by run.ts,
-// to which it sends the result.
+// A process that measures rows: one, so that what others compiled, cached or left on the heap is not its business, or a few that
+// only have to run. Started by run.ts, to which it sends each result.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,11 +9,11 @@ import { grow } from "./measure/grow.js";
 import { keepRunning, profiled, type ProfileSummary } from "./measure/profile.js";
 import { figureResult, growthResult, pairResult, type Result } from "./result.js";
 import type { Row } from "./row.js";
-import { rowsNamed } from "./rows/all.js";
+import { rows } from "./rows/all.js";
 
 /** What run.ts orders, as this process's one argument. */
 export interface RowOrder {
-  readonly row: string;
+  readonly rows: readonly string[];
   readonly effort: EffortName;
   /** A folder for CPU profiles. */
   readonly profiles: string | null;
@@ -54,12 +54,13 @@ async function main(): Promise<void> {
   // The loader turns source maps on, which makes every error dearer than it is for users.
   process.setSourceMapsEnabled(false);
   const order = JSON.parse(process.argv[2] ?? "null") as RowOrder;
-  const row = rowsNamed(order.row).find(({ name }) => name === order.row);
-  if (row === undefined) throw new Error(`no row ${order.row}`);
-  const result = await measure(row, order.effort);
-  const profiles = await profile(row, order);
-  const report: RowReport = { result: { ...result, profiles: profiles.map(({ path }) => path) }, profiles };
-  process.send?.(report, () => process.exit());
+  for (const row of rows.filter(({ name }) => order.rows.includes(name))) {
+    const result = await measure(row, order.effort);
+    const profiles = await profile(row, order);
+    const report: RowReport = { result: { ...result, profiles: profiles.map(({ path }) => path) }, profiles };
+    await new Promise((resolve) => process.send?.(report, resolve));
+  }
+  process.exit();
 }
 
 await main();

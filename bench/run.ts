@@ -15,28 +15,41 @@ import { rows } from "./rows/all.js";
 const worker = fileURLToPath(new URL("run-row.ts", import.meta.url));
 const profilesFolder = fileURLToPath(new URL("../.bench", import.meta.url));
 
-function measured(row: Row, { effort, profile }: BenchArguments): Promise<RowReport> {
-  const order: RowOrder = { row: row.name, effort, profiles: profile ? profilesFolder : null };
+/** Rows that share a process: each has its own, unless they only have to run. */
+function groupsOf({ rows: wanted, effort }: BenchArguments): readonly (readonly Row[])[] {
+  return effort === "smoke" ? [wanted] : wanted.map((row) => [row]);
+}
+
+/** Hears of each row as it is done. */
+function measureIn(group: readonly Row[], given: BenchArguments, hear: (report: RowReport) => void): Promise<void> {
+  const names = group.map(({ name }) => name);
+  const order: RowOrder = { rows: names, effort: given.effort, profiles: given.profile ? profilesFolder : null };
   const child = fork(worker, [JSON.stringify(order)], { execArgv: ["--expose-gc", ...process.execArgv] });
+  child.on("message", hear);
   return new Promise((resolve, reject) => {
-    child.once("message", (report: RowReport) => {
-      child.off("exit", failed);
-      child.once("exit", () => resolve(report));
+    child.once("exit", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${names.join(", ")}: ended with ${code}`));
     });
-    const failed = (code: number | null) => reject(new Error(`row ${row.name} ended with ${code}`));
-    child.once("exit", failed);
   });
 }
 
 async function measureAll(given: BenchArguments): Promise<Result[]> {
   const results: Result[] = [];
-  for (const [index, row] of given.rows.entries()) {
-    const start = performance.now();
-    const { result, profiles } = await measured(row, given);
+  let start = performance.now();
+  const hear = ({ result, profiles }: RowReport) => {
     results.push(result);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
-    process.stderr.write(`${index + 1}/${given.rows.length} ${row.name} ${result.met} (${seconds} s)\n`);
+    start = performance.now();
+    process.stderr.write(`${results.length}/${given.rows.length} ${result.row}: ${result.met} (${seconds} s)\n`);
     for (const profile of profiles) process.stderr.write(`${profileText(profile)}\n`);
+  };
+  for (const group of groupsOf(given)) {
+    await measureIn(group, given, hear).catch((error: unknown) => {
+      // The others are still worth measuring.
+      process.stderr.write(`${String(error)}\n`);
+      process.exitCode = 1;
+    });
   }
   return results;
 }

@@ -1,7 +1,7 @@
 // S3 and S7: pausing for a human and going on, and how that grows with arguments, finished calls and approvals in one node.
 
 import { grown, type Point } from "../measure/grow.js";
-import { perSize, type Effort } from "../measure/effort.js";
+import { perSize } from "../measure/effort.js";
 import { always } from "../measure/side.js";
 import { median, spread } from "../measure/statistics.js";
 import type { FigureRow, GrowthRow, Row } from "../row.js";
@@ -95,7 +95,7 @@ const manyApprovals: FigureRow = {
   unit: "k",
   goal: "linear in k",
   measure: async (effort) => {
-    const calls = atMost(200, effort);
+    const calls = Math.min(200, effort.approvals);
     const runs = Math.max(1, Math.ceil(perSize(effort).rounds / 2));
     const [ours, peer] = [
       await steps(ourAskingApp(), { runs, calls }),
@@ -110,8 +110,6 @@ const manyApprovals: FigureRow = {
   },
 };
 
-const atMost = (count: number, effort: Effort) => (effort.warmMs === 0 ? 5 : count);
-
 /** How much longer the last tenth of the steps takes than the first tenth. */
 function lastToFirst(times: readonly number[]): number {
   const tenth = Math.max(1, Math.floor(times.length / 10));
@@ -125,7 +123,7 @@ const s7: FigureRow = {
   peer: byHand,
   goal: "<= 1.30x of the peer's, 100 bodies",
   measure: async (effort) => {
-    const calls = atMost(100, effort);
+    const calls = Math.min(100, effort.approvals);
     const rounds = Math.max(1, Math.ceil(effort.rounds / 3));
     let bodies = 0;
     const ratios: { readonly ours: number; readonly peer: number }[] = [];

@@ -41,14 +41,14 @@ class Team {
   }
 
   static async start(target: StoreTarget, size: number): Promise<Team> {
-    const workers: ChildProcess[] = [];
-    // One after the other: all of them make tables.
-    for (let n = 0; n < size; n += 1) {
+    const start = async () => {
       const child = fork(worker, [JSON.stringify(target)]);
-      workers.push(child);
       await answer(child);
-    }
-    return new Team(workers);
+      return child;
+    };
+    // The first one makes the tables.
+    const first = await start();
+    return new Team([first, ...(await Promise.all(Array.from({ length: size - 1 }, start)))]);
   }
 
   /** Approvals a second of all processes together. */
@@ -89,7 +89,8 @@ function answer(child: ChildProcess): Promise<void> {
   });
 }
 
-async function measured({ target, stop }: Database, size: number, effort: Effort): Promise<Figure> {
+async function measured({ target, stop }: Database, wanted: number, effort: Effort): Promise<Figure> {
+  const size = Math.min(wanted, effort.processes);
   const total = Math.max(size, Math.round(APPROVALS * effort.share));
   const rounds: { readonly ours: number; readonly peer: number }[] = [];
   const team = await Team.start(target, size);
