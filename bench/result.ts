@@ -11,8 +11,10 @@ export interface Result {
   readonly ours: string;
   readonly peer: string;
   readonly against: string | null;
-  /** Of all rounds. */
+  /** Of all rounds, by the clock. */
   readonly ratio: Spread | null;
+  /** The same of processor time, where that is all there is to it. */
+  readonly cpuRatio: Spread | null;
   readonly goal: string;
   readonly met: "yes" | "no" | "-";
   readonly fit: string;
@@ -23,13 +25,14 @@ export interface Result {
   readonly profiles: readonly string[];
 }
 
-export function pairResult(row: PairRow, { oursMs, peerMs, ratio }: Comparison): Result {
+export function pairResult(row: PairRow, { ours, peer, ratio, cpuRatio }: Comparison): Result {
   const isMet = row.goal === null || ratio === null ? undefined : ratio.median <= row.goal;
   return {
     ...headOf(row),
-    ours: time(oursMs),
-    peer: peerMs === null ? "" : time(peerMs),
+    ours: time(ours.ms),
+    peer: peer === null ? "" : time(peer.ms),
     ratio,
+    cpuRatio,
     goal: row.goal === null ? "" : `<= ${row.goal.toFixed(2)}x`,
     met: yesNo(isMet),
   };
@@ -40,9 +43,10 @@ export function growthResult(row: GrowthRow, grown: Grown): Result {
   const at = `at ${last?.n} ${row.unit}`;
   return {
     ...headOf(row),
-    ours: `${time(last?.oursMs ?? Number.NaN)} ${at}`,
-    peer: last?.peerMs === null || last === undefined ? "" : `${time(last.peerMs)} ${at}`,
+    ours: `${time(last?.ours.ms ?? Number.NaN)} ${at}`,
+    peer: last === undefined || last.peer === null ? "" : `${time(last.peer.ms)} ${at}`,
     ratio: last?.ratio ?? null,
+    cpuRatio: last?.cpuRatio ?? null,
     goal: `n^<=${LINEAR_EXPONENT}`,
     met: yesNo(isLinear(grown.ours.exponent)),
     fit: fitOf(grown, row.unit),
@@ -54,12 +58,13 @@ export function growthResult(row: GrowthRow, grown: Grown): Result {
 export function figureResult(row: FigureRow, { grown, note = "", ...figure }: Figure): Result {
   const last = grown?.points.at(-1);
   const met = figure.met ?? (grown === undefined ? undefined : isLinear(grown.ours.exponent));
-  const [ours, peer] = [last === undefined ? "" : time(last.oursMs), time(last?.peerMs ?? Number.NaN)];
+  const [ours, peer] = [time(last?.ours.ms ?? Number.NaN), time(last?.peer?.ms ?? Number.NaN)];
   return {
     ...headOf(row),
     ours: figure.ours === "" ? `${ours} at ${last?.n}` : figure.ours,
-    peer: figure.peer ?? (last === undefined || last.peerMs === null ? "" : `${peer} at ${last.n}`),
+    peer: figure.peer ?? (last === undefined || last.peer === null ? "" : `${peer} at ${last.n}`),
     ratio: figure.ratio ?? last?.ratio ?? null,
+    cpuRatio: last?.cpuRatio ?? null,
     goal: row.goal ?? "",
     met: yesNo(met),
     fit: grown === undefined ? "" : fitOf(grown, row.unit ?? "n"),
@@ -92,6 +97,10 @@ export function time(ms: number): string {
   if (ms < 0.001) return `${(ms * 1e6).toFixed(1)} ns`;
   if (ms < 1) return `${(ms * 1000).toFixed(1)} us`;
   return ms < 100 ? `${ms.toFixed(2)} ms` : `${ms.toFixed(0)} ms`;
+}
+
+export function medianText({ median }: Spread): string {
+  return `${short(median)}x`;
 }
 
 export function ratioText(ratio: Spread | null): string {

@@ -55,7 +55,7 @@ async function measureAll(given: BenchArguments): Promise<Result[]> {
 }
 
 function tell(where: Setting, results: readonly Result[], given: BenchArguments): void {
-  if (given.json) console.log(JSON.stringify({ ...where, effort: given.effort, rows: results }, null, 2));
+  if (given.json) console.log(JSON.stringify({ ...where, rows: results }, null, 2));
   else console.log(`${settingText(where)}\n\n${terminalTable(results)}`);
   if (!given.write) return;
   const machine = ["```text", settingText(where), "```"].join("\n");
@@ -65,7 +65,7 @@ function tell(where: Setting, results: readonly Result[], given: BenchArguments)
 try {
   const given = parse(process.argv.slice(2));
   if (given.list) console.log(rows.map(({ name, what }) => `${name}  ${what}`).join("\n"));
-  else tell(setting(), await measureAll(given), given);
+  else tell(setting(given.effort), await measureAll(given), given);
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
   process.stderr.write(`${error.name}: ${error.message}\n\n${USAGE}\n`);

@@ -2,7 +2,7 @@
 
 import { median, spread, type Spread } from "./statistics.js";
 import type { Effort } from "./effort.js";
-import { timed, type Side } from "./side.js";
+import { timed, type Side, type Timing } from "./side.js";
 
 export interface Sides {
   readonly ours: Side;
@@ -12,41 +12,54 @@ export interface Sides {
 }
 
 export interface Comparison {
-  /** Median milliseconds of one run. */
-  readonly oursMs: number;
-  readonly peerMs: number | null;
-  /** Of the ratios of all rounds. */
+  readonly ours: Timing;
+  readonly peer: Timing | null;
+  /** Of the ratios of all rounds, by the clock. */
   readonly ratio: Spread | null;
+  /** The same of processor time. */
+  readonly cpuRatio: Spread | null;
 }
 
 const MOST_RUNS = 2000;
+/** Of something that takes this long a few rounds say enough. */
+const SLOW_MS = 1000;
+const SLOW_ROUNDS = 3;
 
 export async function compare({ ours, peer }: Sides, effort: Effort): Promise<Comparison> {
-  const oursInner = await warm(ours, effort);
-  const peerInner = peer === undefined ? 0 : await warm(peer, effort);
-  const samples: { readonly ours: number; readonly peer: number }[] = [];
-  for (let round = 0; round < effort.rounds; round += 1) {
+  const warmOurs = await warm(ours, effort);
+  const warmPeer = peer === undefined ? undefined : await warm(peer, effort);
+  const isSlow = warmOurs.ms > SLOW_MS || (warmPeer?.ms ?? 0) > SLOW_MS;
+  const rounds = isSlow ? Math.min(SLOW_ROUNDS, effort.rounds) : effort.rounds;
+  const all: { readonly ours: Timing; readonly peer: Timing | null }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
     // Who goes first changes, so that going second is nobody's fate.
-    const first = round % 2 === 0 ? await timed(ours, oursInner) : undefined;
-    const other = peer === undefined ? Number.NaN : await timed(peer, peerInner);
-    samples.push({ ours: first ?? (await timed(ours, oursInner)), peer: other });
+    const first = round % 2 === 0 ? await timed(ours, warmOurs.inner) : undefined;
+    const other = peer === undefined ? null : await timed(peer, warmPeer?.inner ?? 1);
+    all.push({ ours: first ?? (await timed(ours, warmOurs.inner)), peer: other });
   }
+  const pairs = all.flatMap((round) => (round.peer === null ? [] : [{ ours: round.ours, peer: round.peer }]));
+  const ratios = (of: keyof Timing) =>
+    peer === undefined ? null : spread(pairs.map((pair) => pair.ours[of] / pair.peer[of]));
   return {
-    oursMs: median(samples.map((sample) => sample.ours)),
-    peerMs: peer === undefined ? null : median(samples.map((sample) => sample.peer)),
-    ratio: peer === undefined ? null : spread(samples.map((sample) => sample.ours / sample.peer)),
+    ours: medianOf(all.map((round) => round.ours)),
+    peer: peer === undefined ? null : medianOf(pairs.map((round) => round.peer)),
+    ratio: ratios("ms"),
+    cpuRatio: ratios("cpuMs"),
   };
 }
 
-/** Run until it is warm; how many runs make a round. */
-async function warm(side: Side, { warmMs, roundMs }: Effort): Promise<number> {
-  if (warmMs === 0) return 1;
-  let [spent, last] = [0, 0];
-  let inner = 1;
+export function medianOf(timings: readonly Timing[]): Timing {
+  return { ms: median(timings.map(({ ms }) => ms)), cpuMs: median(timings.map(({ cpuMs }) => cpuMs)) };
+}
+
+/** Run until it is warm; how long a run takes then, and how many make a round. */
+async function warm(side: Side, { warmMs, roundMs }: Effort): Promise<{ readonly ms: number; readonly inner: number }> {
+  if (warmMs === 0) return { ms: 0, inner: 1 };
+  let [spent, last, inner] = [0, 0, 1];
   while (spent < warmMs) {
-    last = await timed(side, inner);
+    last = (await timed(side, inner)).cpuMs;
     spent += last * inner;
     inner = Math.min(inner * 2, Math.max(1, Math.ceil(roundMs / last)), MOST_RUNS);
   }
-  return Math.min(MOST_RUNS, Math.max(1, Math.round(roundMs / last)));
+  return { ms: last, inner: Math.min(MOST_RUNS, Math.max(1, Math.round(roundMs / last))) };
 }

@@ -1,19 +1,17 @@
 // The same comparison at several sizes, and how both sides grow.
 
-import { compare, type Sides } from "./compare.js";
+import { compare, type Comparison, type Sides } from "./compare.js";
 import { perSize, type Effort } from "./effort.js";
-import { growthOf, type Growth, type Spread } from "./statistics.js";
+import { growthOf, type Growth } from "./statistics.js";
 
 /** What one size took. */
-export interface Point {
+export interface Point extends Comparison {
   readonly n: number;
-  readonly oursMs: number;
-  readonly peerMs: number | null;
-  readonly ratio: Spread | null;
 }
 
 export interface Grown {
   readonly points: readonly Point[];
+  /** Of processor time. */
   readonly ours: Growth;
   readonly peer: Growth | null;
 }
@@ -33,10 +31,10 @@ export async function grow(
 }
 
 export function grown(points: readonly Point[]): Grown {
-  const peers = points.flatMap(({ n, peerMs }) => (peerMs === null ? [] : [{ n, ms: peerMs }]));
+  const peers = points.flatMap(({ n, peer }) => (peer === null ? [] : [{ n, ms: peer.cpuMs }]));
   return {
     points,
-    ours: growthOf(points.map(({ n, oursMs }) => ({ n, ms: oursMs }))),
+    ours: growthOf(points.map(({ n, ours }) => ({ n, ms: ours.cpuMs }))),
     peer: peers.length < points.length ? null : growthOf(peers),
   };
 }

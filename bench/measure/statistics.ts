@@ -14,7 +14,7 @@ export interface Line {
   readonly r2: number;
 }
 
-/** A size and the milliseconds it took. */
+/** A size and the milliseconds of the processor it took. */
 export interface Sample {
   readonly n: number;
   readonly ms: number;

@@ -2,19 +2,21 @@
 
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, platform, release, totalmem } from "node:os";
+import type { EffortName } from "../measure/effort.js";
 
 export interface Setting {
   readonly date: string;
   readonly machine: string;
   /** Of the last minute, before the first row: above the number of cores others were at work. */
   readonly load: string;
-  readonly measured: string;
+  readonly measured: "dist" | "src";
+  readonly effort: EffortName;
   readonly versions: Readonly<Record<string, string>>;
 }
 
 const PACKAGES = ["@langchain/core", "@langchain/langgraph", "zod", "libsql", "pg"];
 
-export function setting(): Setting {
+export function setting(effort: EffortName): Setting {
   const all = cpus();
   const gib = (totalmem() / 2 ** 30).toFixed(0);
   return {
@@ -22,11 +24,12 @@ export function setting(): Setting {
     machine: `${all.length} x ${all[0]?.model.trim() ?? "?"}, ${gib} GiB, ${platform()} ${release()}`,
     load: (loadavg()[0] ?? 0).toFixed(2),
     measured: measuredCode(),
+    effort,
     versions: { node: process.version, ...Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)])) },
   };
 }
 
-export function measuredCode(): "dist" | "src" {
+function measuredCode(): "dist" | "src" {
   return import.meta.resolve("agent-adapter").includes("/dist/") ? "dist" : "src";
 }
 

@@ -1,14 +1,25 @@
 // Results as text: for a terminal, and as Markdown.
 
-import { ratioText, time, type Result } from "../result.js";
+import { medianText, ratioText, time, type Result } from "../result.js";
 import type { Setting } from "./machine.js";
 
-export const COLUMNS = ["row", "what", "ours", "peer", "ratio: median (min to max)", "goal", "met", "growth"] as const;
+export const COLUMNS = [
+  "row",
+  "what",
+  "ours",
+  "peer",
+  "ratio: median (min to max)",
+  "cpu",
+  "goal",
+  "met",
+  "growth",
+] as const;
 
 function cells(result: Result): string[] {
   const what = result.note === "" ? result.what : `${result.what} (${result.note})`;
   const against = result.against === null || result.peer === "" ? result.peer : `${result.peer}: ${result.against}`;
-  return [result.row, what, result.ours, against, ratioText(result.ratio), result.goal, result.met, result.fit];
+  const cpu = result.cpuRatio === null ? "" : medianText(result.cpuRatio);
+  return [result.row, what, result.ours, against, ratioText(result.ratio), cpu, result.goal, result.met, result.fit];
 }
 
 export function terminalTable(results: readonly Result[]): string {
@@ -19,7 +30,7 @@ export function markdownTable(results: readonly Result[]): string {
   return markdown([[...COLUMNS], ...results.map(cells)]);
 }
 
-/** What each size took, of all rows that have sizes. */
+/** What each size took of the processor, of all rows that have sizes. */
 export function markdownPoints(results: readonly Result[]): string {
   const lines = results.flatMap(({ row, unit, grown }) =>
     grown === null
@@ -28,18 +39,20 @@ export function markdownPoints(results: readonly Result[]): string {
           [
             row,
             unit ?? "",
-            grown.points.map(({ n, oursMs }) => `${n}: ${time(oursMs)}`).join("<br>"),
-            grown.points.map(({ n, peerMs }) => (peerMs === null ? "" : `${n}: ${time(peerMs)}`)).join("<br>"),
+            grown.points.map(({ n, ours }) => `${n}: ${time(ours.cpuMs)}`).join("<br>"),
+            grown.points.map(({ n, peer }) => (peer === null ? "" : `${n}: ${time(peer.cpuMs)}`)).join("<br>"),
           ],
         ],
   );
   return markdown([["row", "n counts", "ours", "peer"], ...lines]);
 }
 
-export function settingText({ date, machine, load, measured, versions }: Setting): string {
+export function settingText({ date, machine, load, measured, effort, versions }: Setting): string {
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const code = measured === "dist" ? "the built package (dist)" : "the sources (src), through a loader";
-  return [`${date}; ${machine}; load before: ${load}`, `measured: ${code}; ${named.join(", ")}`].join("\n");
+  return [`${date}; ${machine}; load before: ${load}`, `measured: ${code}, ${effort} rounds`, named.join(", ")].join(
+    "\n",
+  );
 }
 
 function aligned(lines: readonly (readonly string[])[]): string {

@@ -2,7 +2,8 @@
 
 import { grown, type Point } from "../measure/grow.js";
 import { perSize } from "../measure/effort.js";
-import { always } from "../measure/side.js";
+import { medianOf } from "../measure/compare.js";
+import { always, type Timing } from "../measure/side.js";
 import { median, spread } from "../measure/statistics.js";
 import type { FigureRow, GrowthRow, Row } from "../row.js";
 import {
@@ -73,19 +74,16 @@ function resuming(name: string, where: string, options: { readonly restart: bool
   };
 }
 
-/** The k-th of many approvals in one node: the step that follows the k-th answer. */
+/** The steps of a run with many approvals in one node; step k follows the k-th answer.  */
 async function steps(app: AskingApp, { runs, calls }: { readonly runs: number; readonly calls: number }) {
-  const all: number[][] = [];
+  const all: Timing[][] = [];
   for (let run = 0; run < runs; run += 1) {
     globalThis.gc?.();
     all.push(await driveAll(app, messageWith("pay", calls)));
   }
-  const [first = []] = all;
-  return first.map((_, step) => median(all.map((times) => times[step] ?? Number.NaN)));
+  /** Of all runs, around the k-th step. */
+  return (k: number) => medianOf(all.flatMap((times) => times.slice(Math.max(1, k - 3), k + 3)));
 }
-
-/** Around the k-th step, so that one slow step is not a point. */
-const near = (times: readonly number[], k: number) => median(times.slice(Math.max(0, k - 3), k + 3));
 
 const manyApprovals: FigureRow = {
   kind: "figure",
@@ -103,23 +101,25 @@ const manyApprovals: FigureRow = {
     ];
     const at = [1, 25, 50, 100, 150, 200].filter((k) => k <= calls);
     const points = (at.length > 1 ? at : [1, calls]).map((k): Point => {
-      const [oursMs, peerMs] = [near(ours, k), near(peer, k)];
-      return { n: k, oursMs, peerMs, ratio: spread([oursMs / peerMs]) };
+      const [mine, theirs] = [ours(k), peer(k)];
+      const [ratio, cpuRatio] = [spread([mine.ms / theirs.ms]), spread([mine.cpuMs / theirs.cpuMs])];
+      return { n: k, ours: mine, peer: theirs, ratio, cpuRatio };
     });
     return { ours: "", grown: grown(points) };
   },
 };
 
 /** How much longer the last tenth of the steps takes than the first tenth. */
-function lastToFirst(times: readonly number[]): number {
+function lastToFirst(times: readonly Timing[]): number {
   const tenth = Math.max(1, Math.floor(times.length / 10));
-  return median(times.slice(-tenth)) / median(times.slice(1, 1 + tenth));
+  const [last, first] = [times.slice(-tenth), times.slice(1, 1 + tenth)].map((some) => medianOf(some).cpuMs);
+  return (last ?? Number.NaN) / (first ?? Number.NaN);
 }
 
 const s7: FigureRow = {
   kind: "figure",
   name: "S7",
-  what: "100 approvals in one node: the last ten steps to the first ten",
+  what: "100 approvals in one node: the last ten steps to the first ten (processor time)",
   peer: byHand,
   goal: "<= 1.30x of the peer's, 100 bodies",
   measure: async (effort) => {

@@ -5,6 +5,7 @@ import { Command, INTERRUPT, interrupt, MemorySaver, type MessagesAnnotation } f
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { approve, Executor, Registry, type ExecutorOptions } from "agent-adapter";
 import { LangGraphApproval, toolNode, type Durable } from "agent-adapter/langgraph";
+import { startTiming, type Timing } from "../measure/side.js";
 import { around, newThread, type ThreadConfig } from "./graphs.js";
 import { KEY, ourTools, rowsSchema, theirPay, theirRate } from "./tools.js";
 
@@ -76,18 +77,18 @@ export async function pausedOn(app: AskingApp, message: AIMessage) {
   return { pending, config };
 }
 
-/** Start, then say yes to whatever is asked until nothing is; milliseconds of each step, the start included. */
-export async function driveAll(app: AskingApp, message: AIMessage): Promise<number[]> {
+/** Start, then say yes to whatever is asked until nothing is; what each step took, the start included. */
+export async function driveAll(app: AskingApp, message: AIMessage): Promise<Timing[]> {
   const config = newThread();
-  const steps: number[] = [];
-  let at = performance.now();
+  const steps: Timing[] = [];
+  let stop = startTiming();
   let out = await app.invoke(message, config);
   for (let pending = pendingIn(out); pending !== undefined; pending = pendingIn(out)) {
-    steps.push(performance.now() - at);
-    at = performance.now();
+    steps.push(stop());
+    stop = startTiming();
     out = await app.resume(pending, config);
   }
-  steps.push(performance.now() - at);
+  steps.push(stop());
   return steps;
 }
 

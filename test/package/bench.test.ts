@@ -111,7 +111,7 @@ describe("the command line", () => {
     [["--row"]],
     [["--quick", "--smoke"]],
     [["--write", "--row", "S1"]],
-    [["--write", "--quick"]],
+    [["--write", "--smoke"]],
   ])("%j is a UsageError", (given) => {
     expect(() => parse(given)).toThrow(UsageError);
   });
