@@ -39,38 +39,35 @@ export function pairResult(row: PairRow, { ours, peer, ratio, cpuRatio }: Compar
 }
 
 export function growthResult(row: GrowthRow, grown: Grown): Result {
-  const last = grown.points.at(-1);
-  const at = `at ${last?.n} ${row.unit}`;
   return {
     ...headOf(row),
-    ours: `${time(last?.ours.ms ?? Number.NaN)} ${at}`,
-    peer: last === undefined || last.peer === null ? "" : `${time(last.peer.ms)} ${at}`,
-    ratio: last?.ratio ?? null,
-    cpuRatio: last?.cpuRatio ?? null,
+    ...grownFields(grown, row.unit),
     goal: `n^<=${LINEAR_EXPONENT}`,
     met: yesNo(isLinear(grown.ours.exponent)),
-    fit: fitOf(grown, row.unit),
-    grown,
-    unit: row.unit,
   };
 }
 
-export function figureResult(row: FigureRow, { grown, note = "", ...figure }: Figure): Result {
-  const last = grown?.points.at(-1);
-  const met = figure.met ?? (grown === undefined ? undefined : isLinear(grown.ours.exponent));
-  const [ours, peer] = [time(last?.ours.ms ?? Number.NaN), time(last?.peer?.ms ?? Number.NaN)];
+export function figureResult(row: FigureRow, { grown, note = "", met, ...figure }: Figure): Result {
+  const fields = grown === undefined ? NOTHING : grownFields(grown, row.unit ?? "n");
+  const judged = met ?? (grown === undefined ? undefined : isLinear(grown.ours.exponent));
+  return { ...headOf(row), ...fields, ...figure, goal: row.goal ?? "", met: yesNo(judged), note };
+}
+
+const NOTHING = { ours: "", peer: "", ratio: null, cpuRatio: null };
+
+/** The largest size stands for all, and the fit says the rest. */
+function grownFields(grown: Grown, unit: string) {
+  const last = grown.points.at(-1);
+  if (last === undefined) return { ...NOTHING, fit: "", grown, unit };
+  const at = `at ${last.n} ${unit}`;
   return {
-    ...headOf(row),
-    ours: figure.ours === "" ? `${ours} at ${last?.n}` : figure.ours,
-    peer: figure.peer ?? (last === undefined || last.peer === null ? "" : `${peer} at ${last.n}`),
-    ratio: figure.ratio ?? last?.ratio ?? null,
-    cpuRatio: last?.cpuRatio ?? null,
-    goal: row.goal ?? "",
-    met: yesNo(met),
-    fit: grown === undefined ? "" : fitOf(grown, row.unit ?? "n"),
-    grown: grown ?? null,
-    unit: row.unit ?? null,
-    note,
+    ours: `${time(last.ours.ms)} ${at}`,
+    peer: last.peer === null ? "" : `${time(last.peer.ms)} ${at}`,
+    ratio: last.ratio,
+    cpuRatio: last.cpuRatio,
+    fit: fitOf(grown, unit),
+    grown,
+    unit,
   };
 }
 

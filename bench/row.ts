@@ -28,9 +28,9 @@ export interface GrowthRow extends Head {
   open(size: number): Sides | Promise<Sides>;
 }
 
-/** What a row of its own kind found. */
+/** What a row of its own kind found. Growth fills what is left out. */
 export interface Figure {
-  readonly ours: string;
+  readonly ours?: string;
   readonly peer?: string;
   readonly ratio?: Spread;
   readonly met?: boolean;

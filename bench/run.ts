@@ -13,7 +13,7 @@ import type { RowOrder, RowReport } from "./run-row.js";
 import { rows } from "./rows/all.js";
 
 const worker = fileURLToPath(new URL("run-row.ts", import.meta.url));
-const profilesFolder = fileURLToPath(new URL("../.bench", import.meta.url));
+const profilesFolder = fileURLToPath(new URL("../.tmp/bench", import.meta.url));
 
 /** Rows that share a process: each has its own, unless they only have to run. */
 function groupsOf({ rows: wanted, effort }: BenchArguments): readonly (readonly Row[])[] {

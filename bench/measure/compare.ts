@@ -25,27 +25,36 @@ const MOST_RUNS = 2000;
 const SLOW_MS = 1000;
 const SLOW_ROUNDS = 3;
 
-export async function compare({ ours, peer }: Sides, effort: Effort): Promise<Comparison> {
-  const warmOurs = await warm(ours, effort);
-  const warmPeer = peer === undefined ? undefined : await warm(peer, effort);
-  const isSlow = warmOurs.ms > SLOW_MS || (warmPeer?.ms ?? 0) > SLOW_MS;
-  const rounds = isSlow ? Math.min(SLOW_ROUNDS, effort.rounds) : effort.rounds;
-  const all: { readonly ours: Timing; readonly peer: Timing | null }[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    // Who goes first changes, so that going second is nobody's fate.
-    const first = round % 2 === 0 ? await timed(ours, warmOurs.inner) : undefined;
-    const other = peer === undefined ? null : await timed(peer, warmPeer?.inner ?? 1);
-    all.push({ ours: first ?? (await timed(ours, warmOurs.inner)), peer: other });
-  }
-  const pairs = all.flatMap((round) => (round.peer === null ? [] : [{ ours: round.ours, peer: round.peer }]));
+interface Round {
+  readonly ours: Timing;
+  readonly peer: Timing | null;
+}
+
+export async function compare(sides: Sides, effort: Effort): Promise<Comparison> {
+  const all = await rounds(sides, effort);
+  const pairs = all.flatMap(({ ours, peer }) => (peer === null ? [] : [{ ours, peer }]));
   const ratios = (of: keyof Timing) =>
-    peer === undefined ? null : spread(pairs.map((pair) => pair.ours[of] / pair.peer[of]));
+    pairs.length === 0 ? null : spread(pairs.map((pair) => pair.ours[of] / pair.peer[of]));
   return {
     ours: medianOf(all.map((round) => round.ours)),
-    peer: peer === undefined ? null : medianOf(pairs.map((round) => round.peer)),
+    peer: pairs.length === 0 ? null : medianOf(pairs.map((round) => round.peer)),
     ratio: ratios("ms"),
     cpuRatio: ratios("cpuMs"),
   };
+}
+
+async function rounds({ ours, peer }: Sides, effort: Effort): Promise<readonly Round[]> {
+  const warmOurs = await warm(ours, effort);
+  const warmPeer = peer === undefined ? { ms: 0, inner: 0 } : await warm(peer, effort);
+  const isSlow = warmOurs.ms > SLOW_MS || warmPeer.ms > SLOW_MS;
+  const all: Round[] = [];
+  while (all.length < (isSlow ? Math.min(SLOW_ROUNDS, effort.rounds) : effort.rounds)) {
+    // Who goes first changes, so that going second is nobody's fate.
+    const first = all.length % 2 === 0 ? await timed(ours, warmOurs.inner) : undefined;
+    const other = peer === undefined ? null : await timed(peer, warmPeer.inner);
+    all.push({ ours: first ?? (await timed(ours, warmOurs.inner)), peer: other });
+  }
+  return all;
 }
 
 export function medianOf(timings: readonly Timing[]): Timing {

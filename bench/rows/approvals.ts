@@ -105,7 +105,7 @@ const manyApprovals: FigureRow = {
       const [ratio, cpuRatio] = [spread([mine.ms / theirs.ms]), spread([mine.cpuMs / theirs.cpuMs])];
       return { n: k, ours: mine, peer: theirs, ratio, cpuRatio };
     });
-    return { ours: "", grown: grown(points) };
+    return { grown: grown(points) };
   },
 };
 

@@ -89,11 +89,11 @@ function answer(child: ChildProcess): Promise<void> {
   });
 }
 
-async function measured({ target, stop }: Database, wanted: number, effort: Effort): Promise<Figure> {
+async function measured(database: Database, wanted: number, effort: Effort): Promise<Figure> {
   const size = Math.min(wanted, effort.processes);
   const total = Math.max(size, Math.round(APPROVALS * effort.share));
   const rounds: { readonly ours: number; readonly peer: number }[] = [];
-  const team = await Team.start(target, size);
+  const team = await Team.start(database.target, size);
   try {
     await team.rate("ours", WARM * effort.share * size);
     await team.rate("bare", WARM * effort.share * size);
@@ -102,7 +102,7 @@ async function measured({ target, stop }: Database, wanted: number, effort: Effo
     }
   } finally {
     await team.stop();
-    await stop();
+    await database.stop();
   }
   return {
     ours: `${Math.round(median(rounds.map((one) => one.ours)))}/s`,
