@@ -6,7 +6,7 @@ import { parse, USAGE, UsageError, type BenchArguments } from "./arguments.js";
 import { setting, type Setting } from "./report/machine.js";
 import { writePage } from "./report/page.js";
 import { profileText } from "./report/profiles.js";
-import { markdownPoints, markdownTable, settingText, terminalTable } from "./report/table.js";
+import { markdownPoints, markdownTable, settingText, shortText, terminalTable } from "./report/table.js";
 import type { Result } from "./result.js";
 import type { Row } from "./row.js";
 import type { RowOrder, RowReport } from "./run-row.js";
@@ -41,7 +41,7 @@ async function measureAll(given: BenchArguments): Promise<Result[]> {
     results.push(result);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     start = performance.now();
-    process.stderr.write(`${results.length}/${given.rows.length} ${result.row}: ${result.met} (${seconds} s)\n`);
+    process.stderr.write(`${results.length}/${given.rows.length} ${shortText(result)} (${seconds} s)\n`);
     for (const profile of profiles) process.stderr.write(`${profileText(profile)}\n`);
   };
   for (const group of groupsOf(given)) {

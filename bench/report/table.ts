@@ -22,6 +22,13 @@ function cells(result: Result): string[] {
   return [result.row, what, result.ours, against, ratioText(result.ratio), cpu, result.goal, result.met, result.fit];
 }
 
+/** One line as a row is done: a long run that is stopped has said what it found. */
+export function shortText(result: Result): string {
+  const [row = "", , ours = "", , ratio = "", cpu = "", , met = "", fit = ""] = cells(result);
+  const parts = [`ours ${ours}`, `peer ${result.peer}`, `ratio ${ratio}`, `cpu ${cpu}`, `met ${met}`, fit];
+  return `${row}: ${parts.filter((part) => part !== "" && !part.endsWith(" ")).join("; ")}`;
+}
+
 export function terminalTable(results: readonly Result[]): string {
   return aligned([[...COLUMNS], ...results.map(cells)]);
 }

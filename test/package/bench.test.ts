@@ -134,7 +134,7 @@ describe("the figures", () => {
   test("work that is linear is told from work that is not, also behind a fixed cost", () => {
     expect(growthOf(at((n) => 5 + n)).exponent).toBeLessThan(1.05);
     expect(growthOf(at((n) => n * Math.log2(n))).exponent).toBeGreaterThan(1.15);
-    expect(growthOf(at((n) => 5 + n + n * n * 0.01)).exponent).toBeGreaterThan(1.15);
+    expect(growthOf(at((n) => 100 + n * n * 0.01)).exponent).toBeGreaterThan(1.15);
   });
 
   test("a median of an even number of values is between the two in the middle", () => {
