@@ -1,10 +1,9 @@
 // S3 and S7: pausing for a human and going on, and how that grows with arguments, finished calls and approvals in one node.
 
-import { grown, type Point } from "../measure/grow.js";
-import { perSize } from "../measure/effort.js";
+import { grow, grown } from "../measure/grow.js";
 import { medianOf } from "../measure/compare.js";
 import { always, type Timing } from "../measure/side.js";
-import { median, spread } from "../measure/statistics.js";
+import { LINEAR_EXPONENT, median, spread } from "../measure/statistics.js";
 import type { FigureRow, GrowthRow, Row } from "../row.js";
 import {
   driveAll,
@@ -28,13 +27,7 @@ const s3: Row = {
   what: "pause, and resume with a signed answer by id (MemorySaver)",
   peer: byHand,
   goal: 1.1,
-  open: () => {
-    const [ours, theirs] = [ourAskingApp(), rawAskingApp(text)];
-    return {
-      ours: always(() => driveAll(ours, messageWith("pay", 1))),
-      peer: always(() => driveAll(theirs, messageWith("pay", 1))),
-    };
-  },
+  open: () => approvalsOf(1),
 };
 
 const largeAsks: Row = {
@@ -74,40 +67,34 @@ function resuming(name: string, where: string, options: { readonly restart: bool
   };
 }
 
-/** The steps of a run with many approvals in one node; step k follows the k-th answer.  */
-async function steps(app: AskingApp, { runs, calls }: { readonly runs: number; readonly calls: number }) {
-  const all: Timing[][] = [];
-  for (let run = 0; run < runs; run += 1) {
-    globalThis.gc?.();
-    all.push(await driveAll(app, messageWith("pay", calls)));
-  }
-  /** Of all runs, around the k-th step. */
-  return (k: number) => medianOf(all.flatMap((times) => times.slice(Math.max(1, k - 3), k + 3)));
-}
-
+/** Each resume runs the node again: one approval may cost more the more calls there are, but not more than in proportion. */
 const manyApprovals: FigureRow = {
   kind: "figure",
   name: "growth-approvals",
-  what: "the k-th of 200 approvals in one node",
+  what: "one of n approvals in one node, mean of all n",
   peer: byHand,
-  unit: "k",
-  goal: "linear in k",
+  unit: "n",
+  goal: `n^<=${LINEAR_EXPONENT}`,
   measure: async (effort) => {
-    const calls = Math.min(200, effort.approvals);
-    const runs = Math.max(1, Math.ceil(perSize(effort).rounds / 2));
-    const [ours, peer] = [
-      await steps(ourAskingApp(), { runs, calls }),
-      await steps(rawAskingApp(text), { runs, calls }),
-    ];
-    const at = [1, 25, 50, 100, 150, 200].filter((k) => k <= calls);
-    const points = (at.length > 1 ? at : [1, calls]).map((k): Point => {
-      const [mine, theirs] = [ours(k), peer(k)];
-      const [ratio, cpuRatio] = [spread([mine.ms / theirs.ms]), spread([mine.cpuMs / theirs.cpuMs])];
-      return { n: k, ours: mine, peer: theirs, ratio, cpuRatio };
-    });
-    return { grown: grown(points) };
+    const { points } = await grow([1, 10, 50, 100, 200], approvalsOf, effort);
+    const each = ({ ms, cpuMs }: Timing, n: number) => ({ ms: ms / n, cpuMs: cpuMs / n });
+    const shared = points.map(({ n, ours, peer, ...rest }) => ({
+      ...rest,
+      n,
+      ours: each(ours, n),
+      peer: peer === null ? null : each(peer, n),
+    }));
+    return { grown: grown(shared) };
   },
 };
+
+function approvalsOf(calls: number) {
+  const [ours, theirs] = [ourAskingApp(), rawAskingApp(text)];
+  return {
+    ours: always(() => driveAll(ours, messageWith("pay", calls))),
+    peer: always(() => driveAll(theirs, messageWith("pay", calls))),
+  };
+}
 
 /** How much longer the last tenth of the steps takes than the first tenth. */
 function lastToFirst(times: readonly Timing[]): number {

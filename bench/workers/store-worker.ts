@@ -7,7 +7,6 @@ import { openSqlite } from "agent-adapter/sqlite";
 import { bareSqlite, type Bare } from "../subjects/bare-sqlite.js";
 import { barePostgres } from "../subjects/bare-postgres.js";
 import { poolOf } from "../../test/support/postgres.js";
-import { request } from "../../test/support/store-races.js";
 
 export type StoreTarget =
   | { readonly engine: "sqlite"; readonly path: string }
@@ -46,6 +45,14 @@ async function main(): Promise<void> {
   });
   process.on("disconnect", () => process.exit());
   process.send?.({ ready: true });
+}
+
+function request(n: number): ApprovalRequest {
+  const names = { runId: `run-${n}`, threadId: `thread-${n % 100}`, taskRun: [`thread-${n}`, "tools:1"] };
+  const tool = { tool: "pay", description: "pays somebody", effects: "destructive" } as const;
+  const call = { arguments: { to: "ana", amount: n }, callId: `call-${n}`, generation: 0 };
+  const rest = { requestedBy: null, expiresAt: null, supersedes: null, previousAttempt: null };
+  return { v: 1, kind: "tool", ...names, ...tool, definitionDigest: "0".repeat(64), ...call, ...rest };
 }
 
 /** The same three changes, with the request as text. */
