@@ -14,6 +14,7 @@ import { forgetProcess, rememberedTasks } from "../subjects/process.js";
 import { KEY, messageWith, ourTools } from "../subjects/tools.js";
 
 const MIB = 1024 * 1024;
+const TASKS = 10_000;
 
 /** Keeps nothing: entries are the ledger's, and not part of what waits. */
 const noLedger = {
@@ -36,7 +37,7 @@ const s8: FigureRow = {
   peer: null,
   goal: "<= 64 MiB, all remembered",
   measure: async (effort) => {
-    const tasks = Math.round(10_000 * effort.share);
+    const tasks = Math.round(TASKS * effort.share);
     const registry = new Registry();
     const inputSchema = z.object({ item: z.string(), n: z.number() });
     const kibibyte = () => randomBytes(768).toString("base64");
@@ -55,7 +56,8 @@ const s8: FigureRow = {
     forgetProcess();
     const mib = (full - heap()) / MIB;
     const ours = `${mib.toFixed(1)} MiB, ${kept} of ${tasks} remembered`;
-    return { ours, met: mib <= 64 && kept === tasks };
+    // A part of them says nothing about the limits that all of them meet.
+    return tasks < TASKS ? { ours } : { ours, met: mib <= 64 && kept === tasks };
   },
 };
 
