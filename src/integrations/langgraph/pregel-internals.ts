@@ -1,7 +1,7 @@
 // The only file that touches LangGraph's internal keys (peer range >=1.7.0 <2). Reads defensively: a missing key is either
 // "not in a graph" or an error that says so, never a guess.
 
-import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { Runnable, RunnableSequence, type RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError } from "../../index.js";
 
@@ -223,11 +223,43 @@ class Beginning extends Runnable<unknown, void> {
 
 /** LangGraph merges a new input into the state as it is, and only then lets anybody look at it: instead, do this with it. */
 export function replaceBeginning(app: object, begin: Begin): void {
+  nodeOf(app, "__start__").writers = [new Beginning(begin)];
+}
+
+/** LangGraph's own writers, for what others write in the name of a node that writes for itself (`updateState`). */
+class WritersForOthers extends Runnable {
+  override lc_namespace = ["agent-adapter", "langgraph"];
+  readonly #writers: Runnable;
+
+  constructor(writers: Runnable) {
+    super();
+    this.#writers = writers;
+  }
+
+  override invoke(input: unknown, config?: Partial<RunnableConfig>): Promise<unknown> {
+    return input === undefined ? Promise.resolve() : this.#writers.invoke(input, config);
+  }
+}
+
+/** After a node that returns nothing, because it uses `writeAtOnce`, LangGraph's writers would do nothing; they take longer than it. */
+export function skipIdleWriters(app: object, names: Iterable<string>): void {
+  for (const name of names) {
+    const node = nodeOf(app, name);
+    const [first, ...middle] = node.writers;
+    const last = middle.pop();
+    if (first === undefined || last === undefined) continue;
+    node.writers = [new WritersForOthers(new RunnableSequence({ first, middle, last, omitSequenceTags: true }))];
+  }
+}
+
+/** A node of a compiled graph. */
+function nodeOf(app: object, name: string): { writers: Runnable[] } {
   const nodes: unknown = Reflect.get(app, "nodes");
-  const start: unknown = asRecord(nodes)["__start__"];
-  if (typeof start !== "object" || start === null || !Array.isArray(Reflect.get(start, "writers")))
-    throw new ToolUsageError("this LangGraph begins a graph in a way this release does not know");
-  Reflect.set(start, "writers", [new Beginning(begin)]);
+  const node: unknown = asRecord(nodes)[name];
+  if (typeof node !== "object" || node === null || !Array.isArray(Reflect.get(node, "writers")))
+    throw new ToolUsageError("this LangGraph makes nodes in a way this release does not know");
+  // LangGraph runs what is in this list after the node.
+  return node as { writers: Runnable[] };
 }
 
 /** The values of these channels in the step; those without a value are not there. */
