@@ -26,12 +26,12 @@ export function begin(plan: FlowPlan, state: FlowState): Progress {
 }
 
 /** The nodes of the next step, in name order; none when the run is over. */
-export function nextStep(plan: FlowPlan, { ready, joins }: Progress): readonly string[] {
+export function nextStep(plan: FlowPlan, { ready, joins }: Pick<Progress, "ready" | "joins">): readonly string[] {
   return ready.length > 0 ? ready : joinsToRun(plan, joins);
 }
 
 /** P2: of the joins that are ready, those that run now. */
-export function joinsToRun(plan: FlowPlan, joins: readonly string[]): readonly string[] {
+function joinsToRun(plan: FlowPlan, joins: readonly string[]): readonly string[] {
   const reach = (from: string, to: string) => from !== to && nodeOf(plan, from).reaches.has(to);
   return joins.filter((join) => joins.every((other) => !reach(other, join) || (reach(join, other) && join < other)));
 }

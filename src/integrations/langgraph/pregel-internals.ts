@@ -87,11 +87,9 @@ export function readTask(config: NodeConfig): PregelTask {
     );
   }
   const attempt = config.executionInfo?.nodeAttempt ?? 1;
-  const threadId = typeof keys["thread_id"] === "string" ? keys["thread_id"] : "";
+  const { thread: threadId, namespace: parent } = homeOf(config);
   const saver = asSaver(keys["__pregel_checkpointer"]);
-  const parent = namespace.split("|").slice(0, -1).join("|");
-  const checkpoints = asRecord(keys["checkpoint_map"]);
-  const checkpointId = checkpoints[parent];
+  const checkpointId = asRecord(keys["checkpoint_map"])[parent];
   return {
     threadId,
     namespace,
@@ -108,6 +106,22 @@ export function readTask(config: NodeConfig): PregelTask {
     attempt,
     attemptKey: scratchpad,
     answers: answerSlots(scratchpad, keys["__pregel_resume_map"], keys[CONTINUE_KEY] === "none"),
+  };
+}
+
+/** Where a run of a graph is kept: its thread, and its namespace within it. */
+export interface Home {
+  /** Empty without a checkpointer. */
+  readonly thread: string;
+  readonly namespace: string;
+}
+
+/** The home of the graph that a node is in. */
+export function homeOf({ configurable }: NodeConfig): Home {
+  const { thread_id: thread, checkpoint_ns: own } = configurable ?? {};
+  return {
+    thread: typeof thread === "string" ? thread : "",
+    namespace: typeof own === "string" ? own.slice(0, Math.max(0, own.lastIndexOf("|"))) : "",
   };
 }
 
@@ -166,7 +180,8 @@ function asSaver(value: unknown): BaseCheckpointSaver | undefined {
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  // An object has members of some kind; nothing is written to it here.
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 /** A channel that is written when a node is to run, in the step before. */
@@ -262,7 +277,7 @@ function nodeOf(app: object, name: string): { writers: Runnable[] } {
   return node as { writers: Runnable[] };
 }
 
-/** The values of these channels in the step; those without a value are not there. */
+/** The values of these channels in the step, in an object of their own; those without a value are not there. */
 export function readState(config: NodeConfig, channels: readonly string[]): Readonly<Record<string, unknown>> {
   const read = config.configurable?.["__pregel_read"];
   if (typeof read !== "function") throw new ToolUsageError("this LangGraph does not say which nodes run in a step");

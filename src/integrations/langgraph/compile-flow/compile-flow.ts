@@ -25,6 +25,7 @@ import { membersOf } from "../members.js";
 import { markAsking, settleNode, type DurableOptions } from "../node-settings.js";
 import {
   addNamedLikeField,
+  homeOf,
   readState,
   replaceBeginning,
   skipIdleWriters,
@@ -32,7 +33,7 @@ import {
   type NodeConfig,
 } from "../pregel-internals.js";
 import { runContextOf } from "../run-in-task.js";
-import { compiledNode, homeOf, progressIn, type Compiled } from "./compiled-node.js";
+import { compiledNode, progressIn, type Compiled } from "./compiled-node.js";
 import { FieldChannel, refuseRevived, replacedField } from "./field-channel.js";
 import { checkInputs, FlowApp } from "./flow-app.js";
 import { ProgressChannel, ProgressSeals, PROGRESS_KEY } from "./progress.js";
