@@ -119,10 +119,8 @@ export interface Home {
 /** The home of the graph that a node is in. */
 export function homeOf({ configurable }: NodeConfig): Home {
   const { thread_id: thread, checkpoint_ns: own } = configurable ?? {};
-  return {
-    thread: typeof thread === "string" ? thread : "",
-    namespace: typeof own === "string" ? own.slice(0, Math.max(0, own.lastIndexOf("|"))) : "",
-  };
+  const namespace = typeof own === "string" ? own.slice(0, Math.max(0, own.lastIndexOf("|"))) : "";
+  return { thread: typeof thread === "string" ? thread : "", namespace };
 }
 
 /** Rows that LangGraph itself writes for a task that has not finished; any other row is output. */
