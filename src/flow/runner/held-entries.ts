@@ -5,12 +5,12 @@ import { leave, taskEntry, type TaskEntry } from "../../journal/process-state.js
 
 export class HeldEntries {
   readonly #held = new Map<string, TaskEntry>();
-  readonly #run: TaskEntry;
+  /** What is remembered about the run as a whole; held to the end. */
+  readonly run: TaskEntry;
   #isClosed = false;
 
-  /** `run`: what is remembered about the run as a whole; held to the end. */
   constructor(run: TaskEntry) {
-    this.#run = run;
+    this.run = run;
     run.attempts += 1;
   }
 
@@ -37,6 +37,6 @@ export class HeldEntries {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.release();
-    this.#run.attempts -= 1;
+    this.run.attempts -= 1;
   }
 }

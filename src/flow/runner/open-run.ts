@@ -4,8 +4,10 @@ import type { Answer } from "../../approvals/answer.js";
 import { SignedApproval } from "../../approvals/signed-approval.js";
 import { KeyRing, type Secrets } from "../../crypto/keys.js";
 import { partsOf, type Executor } from "../../executor/executor.js";
+import type { ExecutorParts } from "../../executor/parts.js";
 import { runEntry } from "../../executor/run-entry.js";
 import { countOption, refuseNoFunction, refuseNoSignal, refuseUnknown } from "../../options.js";
+import { SealedCheckpoints } from "../checkpoint/sealed-checkpoint.js";
 import type { FlowDefinition } from "../definition.js";
 import { MAX_STEPS } from "../loops.js";
 import { planOf, type FlowPlan } from "../plan.js";
@@ -48,7 +50,7 @@ export interface RunFlowOptions<State> extends ResumeFlowOptions<State> {
 export interface Settled {
   readonly plan: FlowPlan;
   readonly executor: Executor;
-  readonly ring: KeyRing;
+  readonly checkpoints: SealedCheckpoints;
   readonly maxSteps: number;
   readonly signal: AbortSignal | undefined;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
@@ -67,10 +69,11 @@ export function settle(
   const { keys } = partsOf(executor);
   const plan = planOf(definition);
   checkTools(plan, executor);
+  const ring = checkpointKey === undefined ? keys : KeyRing.of(checkpointKey, "checkpointKey");
   return {
     plan,
     executor,
-    ring: checkpointKey === undefined ? keys : KeyRing.of(checkpointKey, "checkpointKey"),
+    checkpoints: new SealedCheckpoints(ring, plan),
     maxSteps: countOption(verb, "maxSteps", maxSteps),
     signal,
     metadata,
@@ -95,9 +98,14 @@ export function openRun(settled: Settled, names: { readonly runId?: string; read
   return { ...settled, parts, port, context, answers: new Map(), used: new Set(), held };
 }
 
+const PORTS = new WeakMap<ExecutorParts, SignedApproval>();
+
 /** An executor without a port: decisions passed to `resumeFlow` count, signed under its root secret while they wait. */
-function flowPort(parts: ReturnType<typeof partsOf>): SignedApproval {
+function flowPort(parts: ExecutorParts): SignedApproval {
+  const known = PORTS.get(parts);
+  if (known !== undefined) return known;
   const port = new SignedApproval();
   port.attach({ ...parts, tool: (name) => parts.registry.get(name) });
+  PORTS.set(parts, port);
   return port;
 }
