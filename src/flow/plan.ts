@@ -72,6 +72,7 @@ export function nodeOf(plan: FlowPlan, name: string): PlanNode {
 
 function makePlan(definition: FlowDefinition): FlowPlan {
   const ways = waysOf(definition);
+  const [edges, routes] = [byStart(definition.edges), byStart(definition.routes)];
   const nodes = definition.nodes.map(({ name, work, options }): [string, PlanNode] => {
     const isJoin = typeof work !== "function" && work.kind === "join";
     let reaches: ReadonlySet<string> | undefined;
@@ -81,7 +82,8 @@ function makePlan(definition: FlowDefinition): FlowPlan {
       isJoin,
       pause: options.pause,
       ...settleNode(name, options),
-      ...onwardOf(definition, name),
+      edges: (edges.get(name) ?? []).map(planEdge),
+      routes: (routes.get(name) ?? []).map(planRoute),
       // Asked for joins only: of every node of a long flow it would grow with the square.
       get reaches() {
         reaches ??= reachableFrom(ways, name);
@@ -100,16 +102,22 @@ function makePlan(definition: FlowDefinition): FlowPlan {
   };
 }
 
-function onwardOf({ edges, routes }: FlowDefinition, name: string): Pick<PlanNode, "edges" | "routes"> {
-  return {
-    edges: edges
-      .filter(({ from }) => from === name)
-      .map(({ to, options: { maxLoops, orElse } }) => ({ to, maxLoops, orElse })),
-    routes: routes
-      .filter(({ from }) => from === name)
-      .map(({ choose, targets, options: { maxLoops, orElse } }) => ({
-        choose,
-        ways: new Map(targets.map((to) => [to, { to, maxLoops: capOf(maxLoops, to), orElse }])),
-      })),
-  };
+/** Found once: looked for by each node, they would make a long flow's plan grow with the square. */
+function byStart<Way extends { readonly from: string }>(ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> {
+  const found = new Map<string, Way[]>();
+  for (const way of ways) {
+    const beside = found.get(way.from);
+    if (beside === undefined) found.set(way.from, [way]);
+    else beside.push(way);
+  }
+  return found;
+}
+
+function planEdge({ to, options: { maxLoops, orElse } }: FlowDefinition["edges"][number]): PlanEdge {
+  return { to, maxLoops, orElse };
+}
+
+function planRoute({ choose, targets, options }: FlowDefinition["routes"][number]): PlanRoute {
+  const { maxLoops, orElse } = options;
+  return { choose, ways: new Map(targets.map((to) => [to, { to, maxLoops: capOf(maxLoops, to), orElse }])) };
 }
