@@ -12,7 +12,7 @@ import { join, relative } from "node:path";
 import ts from "typescript";
 import { entryPoints } from "./public-api.mjs";
 import { isMain, rootFromArguments } from "./support/command.mjs";
-import { compileExamples } from "./support/docstring-examples.mjs";
+import { compileExamples, compilerOptions } from "./support/docstring-examples.mjs";
 import { thrownErrors } from "./support/thrown-errors.mjs";
 
 /**
@@ -71,15 +71,6 @@ function isTypeOnly({ declarations }) {
 }
 
 /**
- * @param {string} root
- * @returns {ts.CompilerOptions}
- */
-function compilerOptions(root) {
-  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  return ts.convertCompilerOptionsFromJson(config.compilerOptions, root).options;
-}
-
-/**
  * @param {Reading} reading
  * @param {ts.Symbol} symbol
  * @param {Place} place
@@ -87,11 +78,7 @@ function compilerOptions(root) {
 function readSymbol(reading, symbol, place) {
   reading.report.symbols += 1;
   needSentence(reading, symbol, place.name);
-  for (const declaration of symbol.declarations ?? []) {
-    if (ts.isInterfaceDeclaration(declaration)) readMembers(reading, declaration.members, place);
-    if (ts.isTypeAliasDeclaration(declaration)) readObjectType(reading, declaration.type, place);
-    if (ts.isClassDeclaration(declaration)) readClass(reading, declaration, place);
-  }
+  for (const declaration of symbol.declarations ?? []) readDeclaration(reading, declaration, place);
   const [declaration] = symbol.declarations ?? [];
   const isCalled = (symbol.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Class)) !== 0 && !place.isType;
   if (declaration === undefined || !isCalled) return;
@@ -99,6 +86,17 @@ function readSymbol(reading, symbol, place) {
   if (isExperimental({ name: place.entry })) return;
   needThrows(reading, declaration, { name: place.name, docs: [symbol, ...constructorsOf(symbol)] });
   if (!isError(reading, symbol) && !hasTag(symbol, "example")) fault(reading, place.name, "no @example");
+}
+
+/**
+ * @param {Reading} reading
+ * @param {ts.Declaration} declaration
+ * @param {Place} place
+ */
+function readDeclaration(reading, declaration, place) {
+  if (ts.isInterfaceDeclaration(declaration)) readMembers(reading, declaration.members, place);
+  if (ts.isTypeAliasDeclaration(declaration)) readObjectType(reading, declaration.type, place);
+  if (ts.isClassDeclaration(declaration)) readClass(reading, declaration, place);
 }
 
 /**

@@ -95,11 +95,16 @@ function write(file, text) {
 }
 
 /**
+ * The options of tsconfig.json.
  * @param {string} root
  * @returns {ts.CompilerOptions}
  */
+export function compilerOptions(root) {
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), (file) => ts.sys.readFile(file));
+  return ts.convertCompilerOptionsFromJson(config.compilerOptions, root).options;
+}
+
+/** @param {string} root */
 function options(root) {
-  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  const read = ts.convertCompilerOptionsFromJson(config.compilerOptions, root).options;
-  return { ...read, noUnusedLocals: false, noUnusedParameters: false, verbatimModuleSyntax: false };
+  return { ...compilerOptions(root), noUnusedLocals: false, noUnusedParameters: false, verbatimModuleSyntax: false };
 }
