@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { repositoryLinks } from "./links.mjs";
 import { mermaidBlocks } from "./mermaid.mjs";
+import { proseCells } from "./tables.mjs";
 import { excluded, nav, rewrites, ROOT, sidebar } from "./pages.mjs";
 
 // Pages are outside of this folder, where no package is found: what they become imports vue and is to get this folder's.
@@ -18,6 +19,11 @@ const vueOfThisFolder = {
   },
 };
 
+/** A tick in a square, so that nothing is asked for that is not there. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0e7560"/><path d="M4 8.5l2.5 2.5L12 5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>',
+)}`;
+
 export default defineConfig({
   title: "Agent Adapter",
   description: "Tools that matter, run by language models exactly when a human approved exactly that call, once.",
@@ -30,10 +36,12 @@ export default defineConfig({
   cleanUrls: false,
   ignoreDeadLinks: false,
   metaChunk: true,
+  head: [["link", { rel: "icon", href: ICON }]],
   markdown: {
     config(md) {
       repositoryLinks(md);
       mermaidBlocks(md);
+      proseCells(md);
     },
   },
   vite: {

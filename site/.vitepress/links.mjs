@@ -27,7 +27,13 @@ function readLinks(tokens, env) {
 /** A link that leads nowhere on the site becomes a name, with the path to look at. */
 function drop(token, file) {
   token.tag = "span";
-  token.attrs = file === undefined ? null : [["class", "file"], ["title", `${file}, in the repository`]];
+  token.attrs =
+    file === undefined
+      ? null
+      : [
+          ["class", "file"],
+          ["title", `${file}, in the repository`],
+        ];
   token.type = file === undefined ? "file_close" : "file_open";
 }
 

@@ -82,7 +82,11 @@ export const sidebar = groups.map(({ text, files: pages, ...rest }) => ({
 /** The first page of the main groups. */
 export const nav = groups
   .filter(({ text }) => ["Guide", "Reference", "API"].includes(text))
-  .map(({ text, files: [first] }) => ({ text, link: linkTo(first), activeMatch: `^${linkTo(first).replace(/[^/]*$/, "")}` }));
+  .map(({ text, files: [first] }) => ({
+    text,
+    link: linkTo(first),
+    activeMatch: `^${linkTo(first).replace(/[^/]*$/, "")}[^/]*$`,
+  }));
 
 /** What VitePress must not read: every folder but docs/, and Markdown that is no page. */
 export const excluded = readdirSync(ROOT, { withFileTypes: true }).flatMap((entry) => {

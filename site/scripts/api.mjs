@@ -36,8 +36,26 @@ function finished(text, { name, page }) {
 function removeNoise(project, symbol) {
   const isClass = symbol.kindOf(ReflectionKind.Class);
   for (const member of [...(symbol.children ?? [])]) {
-    if (member.name.startsWith("[") || (isClass && member.inheritedFrom !== undefined)) project.removeReflection(member);
+    if (member.name.startsWith("[") || (isClass && member.inheritedFrom !== undefined))
+      project.removeReflection(member);
   }
+}
+
+/** typedoc numbers anchors by its own count (`#ledgertotals-1`): a link to none leads to the heading of that name. */
+function withTrueAnchors(page, text, texts) {
+  return text.replaceAll(/\]\(([\w-]*(?:\.md)?)#([\w-]+)-\d+\)/g, (link, to, name) => {
+    const headings = (texts.get(to === "" ? page : to) ?? "").match(/^#+ .+$/gm) ?? [];
+    const same = headings.filter((heading) => slugOf(heading) === name);
+    return same.length === 1 ? `](${to}#${name})` : link;
+  });
+}
+
+function slugOf(heading) {
+  return heading
+    .replace(/^#+ /, "")
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
 }
 
 /** @returns {Promise<Map<string, string>>} page name and text */
@@ -81,9 +99,13 @@ async function pages() {
   try {
     app.options.setValue("outputs", [{ name: "markdown", path: folder }]);
     await app.generateOutputs(project);
-    return new Map(
-      entries.map((entry) => [`${entry.page}.md`, finished(readFileSync(join(folder, `${entry.page}.md`), "utf8"), entry)]),
+    const texts = new Map(
+      entries.map((entry) => [
+        `${entry.page}.md`,
+        finished(readFileSync(join(folder, `${entry.page}.md`), "utf8"), entry),
+      ]),
     );
+    return new Map([...texts].map(([page, text]) => [page, withTrueAnchors(page, text, texts)]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -92,7 +114,9 @@ async function pages() {
 /** @param {Map<string, string>} fresh */
 function stale(fresh) {
   const kept = existsSync(PAGES) ? readdirSync(PAGES).filter((name) => name.endsWith(".md")) : [];
-  const changed = [...fresh].filter(([name, text]) => !kept.includes(name) || readFileSync(join(PAGES, name), "utf8") !== text);
+  const changed = [...fresh].filter(
+    ([name, text]) => !kept.includes(name) || readFileSync(join(PAGES, name), "utf8") !== text,
+  );
   return [...changed.map(([name]) => name), ...kept.filter((name) => !fresh.has(name))];
 }
 
