@@ -47,21 +47,19 @@ test("every changeset names this package and a kind of version, and says somethi
   const files = readdirSync(join(repository, ".changeset")).filter(
     (name) => name.endsWith(".md") && name !== "README.md",
   );
-  for (const name of files) {
-    expect(text(`.changeset/${name}`), name).toMatch(/^---\n"agent-adapter": (major|minor|patch)\n---\n\n\S/);
-  }
+  const form = /^---\n"agent-adapter": (major|minor|patch)\n---\n\n\S/;
+  expect(files.filter((name) => !form.test(text(`.changeset/${name}`)))).toEqual([]);
   // Before the first release there is at least one; a released version has a section of its own.
-  if (manifest.version === "0.0.0") expect(files).not.toEqual([]);
-  else expect(text("CHANGELOG.md")).toContain(`\n## ${manifest.version}\n`);
+  const isTold = text("CHANGELOG.md").includes(`\n## ${manifest.version}\n`);
+  expect(manifest.version === "0.0.0" ? files.length > 0 : isTold).toBe(true);
 });
 
 test("package.json has what npm shows, and names no place that does not exist", () => {
-  for (const field of ["name", "version", "description", "license", "keywords", "engines", "files", "exports"]) {
-    expect(manifest[field], field).toBeTruthy();
-  }
+  const shown = ["name", "version", "description", "license", "keywords", "engines", "files", "exports"];
+  expect(Object.keys(manifest)).toEqual(expect.arrayContaining(shown));
   expect(manifest["publishConfig"]).toEqual({ access: "public" });
   expect(existsSync(join(repository, "LICENSE"))).toBe(true);
   // The release workflow writes the repository it runs in; nobody else knows it.
-  for (const field of ["repository", "homepage", "bugs"]) expect(manifest[field], field).toBeUndefined();
+  expect(Object.keys(manifest).filter((field) => ["repository", "homepage", "bugs"].includes(field))).toEqual([]);
   expect(text("scripts/publish.sh")).toMatch(/npm pkg set repository\.type=git/);
 });
