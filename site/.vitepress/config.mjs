@@ -38,6 +38,15 @@ export default defineConfig({
   metaChunk: true,
   head: [["link", { rel: "icon", href: ICON }]],
   markdown: {
+    // GitHub's anchors, so that a link that works there works here.
+    anchor: {
+      slugify: (heading) =>
+        heading
+          .trim()
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\- _]/gu, "")
+          .replaceAll(" ", "-"),
+    },
     config(md) {
       repositoryLinks(md);
       mermaidBlocks(md);
