@@ -1,10 +1,10 @@
 // The mark of a used answer, as it is kept beside the task run. Owns the sealed form; writing it is the host's business.
 
-import type { JsonValue } from "../crypto/canonical-json.js";
+import { frozenJson, type JsonValue } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
 import { openSeal, seal } from "../crypto/seal.js";
 import { FlowError } from "../errors.js";
-import { askToJson, frozenAsk, isAskRecord, type AskRecord } from "./ask.js";
+import { askToJson, isAskRecord, type AskRecord } from "./ask.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
 import { hasShape, isCount, isText, isTextOrNull, type Shape } from "./shape.js";
 
@@ -45,9 +45,9 @@ export function markToJson(mark: Mark): JsonValue {
 }
 
 /** The seal vouches for who wrote it; this checks that it is of a form this version understands. @throws FlowError */
-export function markFromJson(value: unknown): Mark {
+export function markFromJson(value: JsonValue): Mark {
   if (!isMark(value)) throw unreadable();
-  return { ...value, record: frozenAsk(value.record) };
+  return frozenJson(value);
 }
 
 const MARK: Shape<Mark> = {
@@ -60,7 +60,7 @@ const MARK: Shape<Mark> = {
   claimedAt: isCount,
 };
 
-function isMark(value: unknown): value is Mark {
+function isMark(value: JsonValue): value is Mark & JsonValue {
   return hasShape(value, MARK);
 }
 

@@ -80,5 +80,10 @@ const REQUEST: Shape<ApprovalRequest> = {
 
 /** Is this exactly a request of version 1: every field, no other field, all of it JSON? */
 export function isApprovalRequest(value: unknown): value is ApprovalRequest {
-  return isJson(value) && hasShape(value, REQUEST);
+  return isJson(value) && hasRequestShape(value);
+}
+
+/** The same of a value that is known to be JSON, because it was parsed or copied as such. */
+export function hasRequestShape(value: unknown): value is ApprovalRequest {
+  return hasShape(value, REQUEST);
 }

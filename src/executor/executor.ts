@@ -138,7 +138,7 @@ export class Executor<Names extends string = string> {
     const scope = this.#scope(context);
     refuseLate(scope);
     const request = { tool: this.#registered(tool), args, callId, signal };
-    if (!scope.task.host.pauses) return runCall(this.#parts, scope, request);
+    if (!scope.task.host.pauses) return await runCall(this.#parts, scope, request);
     return scope.task.deciding((decided) => runCall(this.#parts, scope, { ...request, decided }));
   }
 

@@ -87,13 +87,13 @@ export interface LedgerTotals {
 
 /** Where calls are recorded: one entry for each, refused and replayed ones too. Every method is atomic. */
 export interface Ledger {
-  /** Insert the entry; one that waits (`pending`) is running again; any other stays as it is. */
-  open(opening: LedgerOpening): Promise<void>;
+  /** Insert the entry; one that waits (`pending`) is running again; any other stays as it is. A ledger in memory need not promise. */
+  open(opening: LedgerOpening): Promise<void> | void;
   /**
    * Set the status and add attempts and duration. A `pending` that comes late changes no status of `FINAL_STATUSES`: another run of
    * the same call has ended it meanwhile.
    */
-  close(id: string, closing: LedgerClosing): Promise<void>;
+  close(id: string, closing: LedgerClosing): Promise<void> | void;
   /** In the order in which the calls were first seen. */
   entries(filter?: { readonly runId?: string; readonly threadId?: string }): Promise<readonly LedgerEntry[]>;
   /** Sums over the entries that fit; what budgets read. */

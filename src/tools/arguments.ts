@@ -42,7 +42,7 @@ export function argumentParsing(tool: string, input: CompiledInput, output?: Com
       const parsed = parser.parseSync(edited, limits);
       return parser.settledEdit(parsed, parser.parseSync(parsed, limits));
     },
-    parseResult: async (value) => (output === undefined ? value : parsedResult(tool, output, value)),
+    parseResult: (value) => (output === undefined ? value : parsedResult(tool, output, value)),
   };
 }
 
@@ -55,18 +55,8 @@ class ArgumentParser {
     this.#input = input;
   }
 
-  async parse(raw: unknown, limits: JsonLimits): Promise<unknown> {
-    const value = this.#checkedCopy(raw, limits);
-    let verdict: Verdict;
-    try {
-      verdict = await this.#input.validate(value);
-    } catch (error) {
-      throw this.#schemaThrew(error);
-    }
-    return this.#accepted(verdict, value);
-  }
-
-  parseSync(raw: unknown, limits: JsonLimits): unknown {
+  /** The value, or a promise of it when the schema validates asynchronously. */
+  parse(raw: unknown, limits: JsonLimits): unknown {
     const value = this.#checkedCopy(raw, limits);
     let verdict: Verdict | PromiseLike<Verdict>;
     try {
@@ -74,9 +64,24 @@ class ArgumentParser {
     } catch (error) {
       throw this.#schemaThrew(error);
     }
-    if (!isThenable(verdict)) return this.#accepted(verdict, value);
+    return isThenable(verdict) ? this.#later(verdict, value) : this.#accepted(verdict, value);
+  }
+
+  async #later(waiting: PromiseLike<Verdict>, value: unknown): Promise<unknown> {
+    let verdict: Verdict;
+    try {
+      verdict = await waiting;
+    } catch (error) {
+      throw this.#schemaThrew(error);
+    }
+    return this.#accepted(verdict, value);
+  }
+
+  parseSync(raw: unknown, limits: JsonLimits): unknown {
+    const parsed = this.parse(raw, limits);
+    if (!isThenable(parsed)) return parsed;
     // Nobody waits for it, so its failure must not end the process.
-    verdict.then(undefined, () => undefined);
+    parsed.then(undefined, () => undefined);
     throw new ToolUsageError(
       `tool "${this.#tool}": inputSchema only validates asynchronously, which is not possible here: move the asynchronous check into execute`,
       { tool: this.#tool },
@@ -172,18 +177,32 @@ function hasProtoKey(value: unknown): boolean {
  */
 function frozenCopy(value: unknown, done: Map<object, object>): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const known = done.get(value);
-  if (known !== undefined) return known;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  const isArray = Array.isArray(value) && prototype === Array.prototype;
-  if (!isArray && prototype !== Object.prototype && prototype !== null) return value;
-  const copy: object = isArray ? [] : prototype === null ? Object.create(null) : {};
+  const copy = done.get(value) ?? emptyLike(value);
+  if (copy === undefined || done.has(value)) return copy ?? value;
   done.set(value, copy);
-  for (const key of Reflect.ownKeys(value)) {
-    // The length of an array is its own and not enumerable.
-    if (!Object.prototype.propertyIsEnumerable.call(value, key)) continue;
+  for (const key of enumerableKeys(value)) {
     const member = frozenCopy(Reflect.get(value, key), done);
-    Object.defineProperty(copy, key, { value: member, enumerable: true, writable: true, configurable: true });
+    // Assigned, what objects inherit (`__proto__`, and all of it where that is frozen) would not become a member.
+    if (key in copy) Object.defineProperty(copy, key, { value: member, enumerable: true });
+    else Reflect.set(copy, key, member);
   }
   return Object.freeze(copy);
+}
+
+/** `undefined`: it is neither a plain object nor a plain array. */
+function emptyLike(value: object): object | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype) return {};
+  if (prototype === null) return Object.create(null);
+  return prototype === Array.prototype && Array.isArray(value) ? [] : undefined;
+}
+
+function enumerableKeys(value: object): readonly (string | symbol)[] {
+  const symbols = Object.getOwnPropertySymbols(value);
+  const names = Object.keys(value);
+  return symbols.length === 0 ? names : [...names, ...symbols.filter((key) => isEnumerable(value, key))];
+}
+
+function isEnumerable(value: object, key: symbol): boolean {
+  return Object.prototype.propertyIsEnumerable.call(value, key);
 }

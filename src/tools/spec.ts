@@ -163,18 +163,20 @@ export interface ToolOptions<Schema, Out, Name extends string = string> {
 /** How a spec turns what came in into what runs. Messages name fields, never values. */
 export interface ArgumentParsing {
   /**
-   * Parses raw arguments once, on a private copy; the value is deep-frozen (plain objects and arrays).
-   * Rejects with `ToolArgsInvalid` when they do not fit, `ToolUsageError` when the schema itself throws.
+   * Parses raw arguments once, on a private copy; the value is deep-frozen (plain objects and arrays). Gives the value, or a
+   * promise of it when the schema validates asynchronously: promises cost, and every call passes here.
+   *
+   * @throws ToolArgsInvalid when they do not fit, ToolUsageError when the schema itself throws
    */
-  readonly parseArguments: (raw: unknown, limits: JsonLimits) => Promise<unknown>;
+  readonly parseArguments: (raw: unknown, limits: JsonLimits) => unknown;
   /** Rejects with `ToolUsageError` unless the parsed arguments are JSON and parse to themselves (G5). Parses once. */
   readonly assertFixedPoint: (parsed: unknown, limits: JsonLimits) => Promise<void>;
   /** Parses a reviewer's edit; an edit that does not fit or is not a fixed point is `ToolArgsInvalid`. */
   readonly parseEditedArguments: (edited: unknown, limits: JsonLimits) => Promise<unknown>;
   /** The same without waiting; throws `ToolUsageError` when the schema only validates asynchronously. */
   readonly parseEditedArgumentsSync: (edited: unknown, limits: JsonLimits) => unknown;
-  /** Validates a result with `outputSchema`; a mismatch is `ToolFailed`. Without one the value comes back as it is. */
-  readonly parseResult: (value: unknown) => Promise<unknown>;
+  /** Validates a result with `outputSchema`; a mismatch is `ToolFailed`. Without one the value comes back as it is, at once. */
+  readonly parseResult: (value: unknown) => unknown;
 }
 
 /**

@@ -1,7 +1,7 @@
 // What this process remembers of the step that runs now, held: it must not be forgotten between two looks at it, whatever else the
 // process remembers meanwhile.
 
-import { taskEntry, type TaskEntry } from "../../journal/process-state.js";
+import { leave, taskEntry, type TaskEntry } from "../../journal/process-state.js";
 
 export class HeldEntries {
   readonly #held = new Map<string, TaskEntry>();
@@ -28,7 +28,7 @@ export class HeldEntries {
 
   /** A step is over. */
   release(): void {
-    for (const entry of this.#held.values()) entry.attempts -= 1;
+    for (const entry of this.#held.values()) leave(entry);
     this.#held.clear();
   }
 

@@ -42,8 +42,8 @@ export interface ApprovalInterrupt {
 interface GraphTaskOptions {
   readonly parts: ExecutorParts;
   readonly entry: TaskEntry;
-  /** What is remembered of the run that the task belongs to: first results of tools that run once per run. */
-  readonly run: TaskEntry;
+  /** What is remembered of the run that the task belongs to, made when it is asked for: first results of `oncePerRun` tools. */
+  readonly run: () => TaskEntry;
   readonly settings: NodeSettings;
 }
 
@@ -54,7 +54,7 @@ export class GraphTask implements TaskHost {
   readonly pregel: PregelTask;
   readonly parts: ExecutorParts;
   readonly entry: TaskEntry;
-  readonly run: TaskEntry;
+  readonly run: () => TaskEntry;
   readonly id: readonly string[];
   readonly group: string;
   readonly journal: TaskJournal;

@@ -142,12 +142,16 @@ export class TaskJournal {
   /** Write the mark and read it back. @throws ApprovalAlreadyDecided when another claim was first */
   async mark(mark: Mark): Promise<void> {
     const rowId = markRowId(this.#pregel.taskId, mark.record.binding);
-    await this.#write([[SPENT, sealMark(this.#keys, this.#owner, mark)]], rowId);
+    const sealed = sealMark(this.#keys, this.#owner, mark);
+    await this.#write([[SPENT, sealed]], rowId);
     const rows = await this.rows();
     // Not saved yet (exit durability, first pause not reached): nobody else can have it.
     if (rows === undefined) return;
     const row = rows.find(([taskId, channel]) => taskId === rowId && channel === SPENT);
     if (row === undefined) throw new FlowError("this checkpointer drops private writes, so it cannot keep approvals");
+    // No two seals have the same text.
+    if (row[2] === sealed) return;
+    // Another copy of this very claim is its own, too: it was written by an attempt that was interrupted.
     if (openMark(this.#keys, this.#owner, row[2]).token === mark.token) return;
     throw new ApprovalAlreadyDecided("another process used this approval first", {
       callId: mark.record.request.callId,
