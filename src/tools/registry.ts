@@ -20,12 +20,12 @@ export interface RegistryOptions {
  *
  * @example
  * const registry = new Registry([shippingRate], { strict: true });
- * const today = registry.tool({
- *   name: "today",
- *   description: "The date, as YYYY-MM-DD.",
- *   inputSchema: z.object({}),
+ * const greet = registry.tool({
+ *   name: "greet",
+ *   description: "A greeting.",
+ *   inputSchema: z.object({ name: z.string() }),
  *   effects: "read",
- *   execute: () => new Date().toISOString().slice(0, 10),
+ *   execute: ({ name }) => `Hello, ${name}.`,
  * });
  */
 export class Registry<Names extends string = string> implements Iterable<AnyToolSpec> {
