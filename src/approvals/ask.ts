@@ -14,14 +14,19 @@ import { hasShape, isCount, isText, isWhole, type Shape } from "./shape.js";
 /** Where the answer to an ask comes from: the host's resume value, or the port's own store. */
 export type AnswerSource = "resume" | "port";
 
+/** A request with what a host must know to show it again. */
 export interface AskRecord {
+  /** The version of the format. */
   readonly v: 1;
+  /** The hash of the request. */
   readonly binding: string;
+  /** What is asked. */
   readonly request: ApprovalRequest;
   /** Of the tool's name and the arguments as they came, before the schema: the same call id with others is misuse. */
   readonly rawDigest: string;
   /** Milliseconds since the epoch. Shown beside the request, outside the binding. */
   readonly askedAt: number;
+  /** Where its answers come in. */
   readonly source: AnswerSource;
   /** Which pause of its task run shows it, from 0. */
   readonly position: number;
@@ -46,6 +51,8 @@ export function sealAsk(ring: KeyRing, taskRun: readonly string[], record: AskRe
 }
 
 /**
+ * Opens a sealed ask of this task run.
+ *
  * @throws FlowError when it is missing, tampered with, moved, or under a key this ring does not have
  */
 export function openAsk(ring: KeyRing, taskRun: readonly string[], sealed: unknown): AskRecord {

@@ -10,9 +10,13 @@ import { hasShape, isCount, isText, isTextOrNull, type Shape } from "./shape.js"
 
 /** Written before the tool runs: this ask's answer is used up. The mark alone keeps a denial. */
 export interface Mark {
+  /** The version of the format. */
   readonly v: 1;
+  /** The ask whose answer is used up. */
   readonly record: AskRecord;
+  /** What was decided. */
   readonly decision: DecisionFields;
+  /** Who decided, when that is known. */
   readonly decidedBy: string | null;
   /** One per claim attempt: whoever reads back its own token has won. */
   readonly token: string;
@@ -22,11 +26,16 @@ export interface Mark {
   readonly claimedAt: number;
 }
 
+/** Seals a mark for this task run. */
 export function sealMark(ring: KeyRing, taskRun: readonly string[], mark: Mark): string {
   return seal(ring, { purpose: "spent", owner: [...taskRun] }, markToJson(mark));
 }
 
-/** @throws FlowError when it does not open here or is of an unknown form */
+/**
+ * Opens a sealed mark of this task run.
+ *
+ * @throws FlowError when it does not open here or is of an unknown form
+ */
 export function openMark(ring: KeyRing, taskRun: readonly string[], sealed: unknown): Mark {
   return markFromJson(openSeal(ring, { purpose: "spent", owner: [...taskRun] }, sealed));
 }

@@ -10,7 +10,9 @@ export const APPROVAL_TYPE = "agent_adapter.approval";
 
 /** A pause as a host hands it out: an interrupt object, or its value. Not to be shown to anybody. */
 export interface PendingInterrupt {
+  /** The interrupt's id, by which a host is resumed. */
   readonly id?: string | undefined;
+  /** What the paused task shows. */
   readonly value?: unknown;
 }
 
@@ -18,6 +20,7 @@ export interface PendingInterrupt {
 export interface RecordedRequest {
   /** The binding. */
   readonly id: string;
+  /** What was asked. */
   readonly request: ApprovalRequest;
 }
 
@@ -26,7 +29,9 @@ declare const SAFE_TO_SHOW: unique symbol;
 /** What a reviewer may see. A raw interrupt is not assignable to it. */
 export interface ReviewRequest {
   readonly [SAFE_TO_SHOW]: true;
+  /** The hash of the request, which an answer is signed for. */
   readonly binding: string;
+  /** The request. Show all of it. */
   readonly request: ApprovalRequest;
 }
 
@@ -35,7 +40,7 @@ export interface ReviewRequest {
  * shown is what gets signed.
  *
  * @throws ToolUsageError when it is neither, or request and binding do not belong together
- * @example render(toReviewRequest(interrupt).request)
+ * @example show(toReviewRequest(interrupt).request);
  */
 export function toReviewRequest(waiting: PendingInterrupt | RecordedRequest): ReviewRequest {
   const claimed = "request" in waiting ? { binding: waiting.id, request: waiting.request } : shownBy(waiting);

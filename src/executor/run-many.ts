@@ -14,6 +14,7 @@ import type { Scope } from "./scope.js";
 
 /** How one call of a batch ended, in the terms of `Promise.allSettled`. */
 export type CallOutcome = PromiseSettledResult<unknown> & {
+  /** The id of the call, given or made. */
   readonly callId: string;
   /** What ran instead, when a reviewer edited the arguments; also on a replay. */
   readonly editedArguments: JsonObject | undefined;

@@ -21,23 +21,37 @@ export interface PlanRoute {
   readonly ways: ReadonlyMap<string, PlanEdge>;
 }
 
+/** One node of a plan. */
 export interface PlanNode {
+  /** Its name. */
   readonly name: string;
+  /** What a visit does. */
   readonly work: AnyWork;
+  /** Does it wait for every branch that can reach it? */
   readonly isJoin: boolean;
+  /** Its gate, if it has one. */
   readonly pause: NodeOptions<never>["pause"];
+  /** Milliseconds for each attempt; `undefined`: no limit. */
   readonly timeoutMs: number | undefined;
+  /** How often a failed visit is attempted again. */
   readonly retry: RetryPolicy;
+  /** The ways taken after every visit. */
   readonly edges: readonly PlanEdge[];
+  /** The ways a function chooses among. */
   readonly routes: readonly PlanRoute[];
   /** Every node that can still be reached from here. */
   readonly reaches: ReadonlySet<string>;
 }
 
+/** A flow that passed its checks, with everything a runner looks up. */
 export interface FlowPlan {
+  /** The flow's name. */
   readonly name: string;
+  /** The fields of the state, by name. */
   readonly fields: Fields;
+  /** The nodes, by name. */
   readonly nodes: ReadonlyMap<string, PlanNode>;
+  /** The node where a run begins. */
   readonly start: string;
   /** What a checkpoint is bound to. */
   readonly fingerprint: string;

@@ -9,8 +9,11 @@ import type { CompiledInput, CompiledSchema, Verdict } from "../tools/schema.js"
 import type { MergeRule } from "./merge.js";
 import { shown } from "./names.js";
 
+/** One field of a flow's state. */
 export interface Field {
+  /** Its name. */
   readonly name: string;
+  /** Parses what is written to it. */
   readonly schema: CompiledSchema;
   /** `undefined`: one writer per step. */
   readonly rule: MergeRule<never, never> | undefined;

@@ -34,6 +34,7 @@ export interface Visit {
 
 /** What a visit came to. */
 export interface Visited extends Onward {
+  /** What it writes to the state. */
   readonly writes: Writes;
 }
 

@@ -31,7 +31,9 @@ export interface CallEntry {
 
 /** Everything remembered about one task run. */
 export interface TaskEntry {
+  /** By call id: what runs and what has finished. */
   readonly calls: Map<string, CallEntry>;
+  /** The newest ask of each call. */
   readonly asks: Asks;
   /** Ids of calls whose rule said yes: it is not asked again, not even for a call that waits behind another. */
   readonly needsHuman: Set<string>;
@@ -51,7 +53,9 @@ export interface TaskEntry {
   attempts: number;
   /** False for a run that nobody can name, or whose entry was forgotten: it lives and dies with whoever holds it. */
   shared: boolean;
+  /** How much it holds, roughly. */
   bytes: number;
+  /** When it was last used, in milliseconds since the epoch. */
   touchedAt: number;
 }
 

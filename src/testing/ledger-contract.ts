@@ -16,6 +16,7 @@ import {
 } from "./contract.js";
 import { hostileObject, HOSTILE_TEXTS } from "./hostile.js";
 
+/** What the cases about ledgers need. */
 export interface LedgerContractOptions extends ContractOptions<Ledger> {
   /** Was the ledger told to keep arguments and edits? Default `false`. */
   readonly keepsArguments?: boolean;
@@ -25,7 +26,7 @@ export interface LedgerContractOptions extends ContractOptions<Ledger> {
  * Named cases for a ledger. Each throws when the ledger breaks the promise.
  *
  * @example
- * for (const { name, run } of ledgerContract(() => new MyLedger())) test(name, run);
+ * for (const { name, run } of ledgerContract(() => new MemoryLedger())) test(name, run);
  */
 export function ledgerContract(makeLedger: MakeStore<Ledger>, options: LedgerContractOptions = {}): ContractCase[] {
   const { keepsArguments = false, ...rest } = options;

@@ -22,7 +22,7 @@ import { isOwnGrant, runStep, visitEntry, type Step, type StepEnd, type WaitingA
 /**
  * Run a flow until it is done, waits for a human, or a human said no.
  *
- * @throws FlowError when flow, input or what a node returned cannot be used; FlowLoopExceeded; whatever a node throws. Errors that
+ * @throws FlowError when flow, input or what a node returned cannot be used; ToolUsageError when an option cannot; FlowLoopExceeded; whatever a node throws. Errors that
  * end a run carry a checkpoint, see `checkpointOf`.
  * @example
  * const result = await runFlow(order, { item: "laptop" }, { executor });
@@ -51,7 +51,11 @@ export async function runFlow<Schema extends StateSchema, Rules, Nodes extends s
  *
  * @throws FlowError when the checkpoint was changed, is of another flow, or under another key; nothing runs
  * @throws ToolUsageError when the answer is for nothing that waits; ApprovalAlreadyDecided when it was given before
- * @example const done = await resumeFlow(order, result.checkpoint, approve({ by: "ana" }), { executor });
+ * @example
+ * let result = await runFlow(order, { item: "laptop" }, { executor });
+ * if (result.status === "paused") {
+ *   result = await resumeFlow(order, result.checkpoint, approve({ by: "ana" }), { executor });
+ * }
  */
 export async function resumeFlow<Schema extends StateSchema, Rules, Nodes extends string>(
   flow: Flow<Schema, Rules, Nodes>,

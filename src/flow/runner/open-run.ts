@@ -19,31 +19,40 @@ import type { LocalRun } from "./step.js";
 export interface StepReport<State> {
   /** Finished steps. */
   readonly step: number;
+  /** The state after the step. */
   readonly state: State;
+  /** Finished visits by node name. */
   readonly visits: Readonly<Record<string, number>>;
   /** Sealed, from which the run can go on; made when it is asked for. */
   checkpoint(): string;
 }
 
+/** How a flow goes on. */
 export interface ResumeFlowOptions<State> {
+  /** Runs the tools and asks the humans. */
   readonly executor: Executor;
   /** Seals checkpoints; `[current, ...older]` to rotate. Default: the executor's root secret. */
   readonly checkpointKey?: Secrets;
   /** Steps a run may take in all, resumes included. Default 100. */
   readonly maxSteps?: number;
+  /** Gives up on the run; what finished stays in the checkpoint on the error. Default: none. */
   readonly signal?: AbortSignal;
-  /** For node functions and predicates; not kept in checkpoints. */
+  /** For node functions and predicates; not kept in checkpoints. Default `{}`. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Awaited after each step. What it throws ends this call; the run can go on from the checkpoint on the error. */
+  /**
+   * Awaited after each step. What it throws ends this call; the run can go on from the checkpoint on the error. Default:
+   * nobody is told.
+   */
   readonly onStep?: (report: StepReport<State>) => void | Promise<void>;
   /** Refuse a checkpoint of any other run. Default: whichever run it is. */
   readonly runId?: string;
 }
 
+/** How a flow starts. */
 export interface RunFlowOptions<State> extends ResumeFlowOptions<State> {
   /** Names the run; the same id is the same run, whose finished calls replay. Default: a random one. */
   readonly runId?: string;
-  /** Who the run acts for. Kept in checkpoints: whoever resumes lends it nothing. */
+  /** Who the run acts for. Kept in checkpoints: whoever resumes lends it nothing. Default: nobody. */
   readonly principal?: string;
 }
 

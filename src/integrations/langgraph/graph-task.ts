@@ -25,13 +25,17 @@ import { TaskJournal } from "./task-journal.js";
 
 /** What a paused task shows. Give a reviewer `request` only. */
 export interface ApprovalInterrupt {
+  /** Tells our interrupts from others. */
   readonly type: typeof APPROVAL_TYPE;
+  /** The hash of the request, which an answer is signed for. */
   readonly binding: string;
+  /** What the reviewer decides about. */
   readonly request: AskRecord["request"];
   /** Not part of what is signed. */
   readonly meta: { readonly askedAt: number };
   /** The record to decide, when a store decides. */
   readonly approvalId?: string;
+  /** The sealed ask, for whoever resumes. Not to be shown. */
   readonly aa_state: string;
 }
 
