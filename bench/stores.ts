@@ -56,7 +56,10 @@ async function measure(name: string, stores: SqlStores): Promise<void> {
   const half = ids[Math.floor(ids.length / 2)] ?? "";
   say("a page in the middle", await times(50, () => approvals.list({ status: "pending", before: half })));
   const names = { threadId: "t", tool: "pay", callId: "c", principal: undefined, argumentsDigest: "", arguments: {} };
-  say("ledger open", await times(SAMPLES, (n) => ledger.open({ ...names, id: `${n}`, runId: "r", startedAt: n })));
+  say(
+    "ledger open",
+    await times(SAMPLES, async (n) => ledger.open({ ...names, id: `${n}`, runId: "r", startedAt: n })),
+  );
   say("ledger totals of a run", await times(50, () => ledger.totals({ runId: "r" })));
   say(
     "cache set and get",

@@ -1,4 +1,4 @@
-// The tutorial, "before" and steps 1 to 5, tried for real: `npm run demo`. With `-- --ask` you are the reviewer.
+// The tutorial (docs/tutorial.md), every stage tried for real: `npm run demo`. With `-- --ask` you are the reviewer.
 // Offline: a scripted model of LangChain on a real StateGraph with a real checkpointer.
 
 import { approve, deny, toReviewRequest, type ApprovalDecision } from "agent-adapter";
@@ -44,6 +44,7 @@ async function oneApproval(): Promise<void> {
   showReviewed(pause);
 
   heading("What is refused");
+  // region: refused
   const answer = port.resumeValue(pause, approve({ by: "ana" }));
   const say = (value: unknown) => thread.resume({ [pause.id]: value });
   const invalid = "refused: invalid answer, nothing ran";
@@ -55,6 +56,7 @@ async function oneApproval(): Promise<void> {
   tried("signed with another key", await say(stranger.resumeValue(pause, approve({ by: "ana" }))), invalid);
   const swapped = swapArguments(pause, { period: "2020-01" });
   tried("signing a changed request", sign(swapped, approve()), "refused: ToolUsageError, nothing signed");
+  // endregion
 
   heading("The signed answer, and the same answer again");
   const usedUp = "refused: ApprovalAlreadyDecided, nothing ran";
@@ -81,7 +83,9 @@ async function editedApproval(): Promise<void> {
   line("the model asked for", ...(await thread.messages()).asked.slice(1));
   const wrong = approve({ editedArgs: { period: "last month" } });
   tried("an edit that does not fit", sign(pause, wrong), "refused: ToolArgsInvalid, nothing signed");
+  // region: edited
   const answer = port.resumeValue(pause, approve({ editedArgs: { period: "2026-12" }, by: "ana" }));
+  // endregion
   tried("ana approves 2026-12", await thread.resume({ [pause.id]: answer }), "ran send_statement 2026-12");
   const [note = "", result = ""] = (await thread.messages()).told;
   tried("the model reads", note, '[A reviewer changed the arguments of this call to {"period":"2026-12"}]');
@@ -92,7 +96,9 @@ async function denial(): Promise<void> {
   heading("A denial");
   const thread = new Conversation(buildShop(tools, scriptFor("2027-01")), "shop-4");
   const pause = await thread.start(QUESTION);
+  // region: denied
   const answer = port.resumeValue(pause, deny({ reason: "not this month", by: "ben" }));
+  // endregion
   tried("ben denies", await thread.resume({ [pause.id]: answer }), "nothing ran");
   const error = { kind: "ApprovalDenied", message: "a reviewer denied this call: not this month" };
   tried("the model reads", (await thread.messages()).told.join("\n"), JSON.stringify({ error }));

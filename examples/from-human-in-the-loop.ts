@@ -95,6 +95,20 @@ function pairs(messages: readonly BaseMessage[]): string {
   return `${asked.length} calls, ${answered.length} of them answered`;
 }
 
+function agentWithOthers() {
+  const writeTodos = tool(() => "noted", { name: "write_todos", description: "Note it.", schema: z.object({}) });
+  return createAgent({
+    model: new ScriptedChatModel([
+      new AIMessage({ content: "", tool_calls: [{ id: "call-1", name: "write_todos", args: {} }] }),
+      new AIMessage("Done."),
+    ]),
+    tools: [writeTodos],
+    // region: unmanaged
+    middleware: [agentAdapterMiddleware({ registry, executor, unmanaged: ["write_todos"] })],
+    // endregion
+  });
+}
+
 heading("Before: humanInTheLoopMiddleware");
 {
   const [agent, config] = [agentBefore(), thread()];
@@ -158,5 +172,10 @@ heading("After: agentAdapterMiddleware");
     await whatRan(() => agent.invoke(go, { ...config, context } as typeof config)),
     "ran shipping_rate laptop",
   );
+}
+{
+  const { messages } = await agentWithOthers().invoke(go, thread());
+  tried("a tool that is none of ours", pairs(messages), "1 calls, 1 of them answered");
+  tried("in the ledger", String((await executor.ledger.entries()).some((it) => it.tool === "write_todos")), "false");
 }
 finish();

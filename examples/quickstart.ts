@@ -28,8 +28,10 @@ const paused = await app.invoke({ messages: [new AIMessage({ content: "", tool_c
 const [pause] = isInterrupted(paused) ? paused[INTERRUPT] : [];
 if (pause?.id === undefined) throw new Error("it did not pause");
 console.log("asks for", toReviewRequest(pause).request.arguments); // what a reviewer may see
+// region: answer
 const answer = port.resumeValue(pause, approve({ by: "ana" })); // signed for exactly this call, good once
 const done = await app.invoke(new Command({ resume: { [pause.id]: answer } }), config);
+// endregion
 console.log(done.messages.at(-1)?.text); // sent 2026-09
 // endregion
 

@@ -10,12 +10,14 @@ if (connectionString === undefined) {
   console.log("  skipped: set DATABASE_URL to a PostgreSQL database");
 } else {
   const schema = process.argv[3] ?? `example_${process.pid}`;
+  // region: open
   const pool = new Pool({ connectionString, max: 2 });
   pool.on("error", (error) => console.error("a connection was lost:", error.message));
-  // Of its own: it hears of decisions, and no pooler stands before it.
-  const listen = new Client({ connectionString });
+  const listen = new Client({ connectionString }); // of its own, without a pooler before it: hears of decisions at once
   await listen.connect();
-  await play(fileURLToPath(import.meta.url), () => openPostgres(pool, { schema, listen }), schema);
+  const open = () => openPostgres(pool, { schema, listen });
+  // endregion
+  await play(fileURLToPath(import.meta.url), open, schema);
   if (process.argv[3] === undefined) await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
   await listen.end();
   await pool.end();

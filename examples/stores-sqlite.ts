@@ -10,5 +10,11 @@ import { play } from "./support/store-roles.js";
 const given = process.argv[3];
 const folder = given ?? mkdtempSync(join(tmpdir(), "approvals-"));
 
-await play(fileURLToPath(import.meta.url), () => openSqlite(join(folder, "approvals.db")), folder);
+function open() {
+  const path = join(folder, "approvals.db");
+  // region: open
+  return openSqlite(path); // node:sqlite, or `npm install libsql` on Node before 22.13
+  // endregion
+}
+await play(fileURLToPath(import.meta.url), open, folder);
 if (given === undefined) rmSync(folder, { recursive: true, force: true });

@@ -1,10 +1,12 @@
 // The gate behind docs/guarantees.md (whose first section is the rule this file executes):
-//   every pinned part has a row and every row is pinned; a delivered part is cited by a test; a citation names a real part.
+//   every pinned part has a row and every row is pinned; a delivered part is cited by a test; a citation names a real part;
+//   each delivered row links its tests. `--update` writes those links and docs/reference/proofs.md.
 // Owns reading the table and the test titles. The pins are scripts/guarantees.json: rows are never deleted.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { isMain, rootFromArguments } from "./support/command.mjs";
+import { linkProofs, proofsPage } from "./support/proofs.mjs";
 
 /**
  * @typedef {{ id: string, promise: string, part: string, milestone: string, delivered: string }} Row
@@ -15,6 +17,7 @@ import { isMain, rootFromArguments } from "./support/command.mjs";
 
 const TABLE = "docs/guarantees.md";
 const PINS = "scripts/guarantees.json";
+const PROOFS = "docs/reference/proofs.md";
 const MILESTONES = new Set([
   "foundation",
   "executor",
@@ -196,8 +199,40 @@ export function checkRepository(root) {
   });
 }
 
+/**
+ * The two pages that say which tests prove what, as they should be, by their path.
+ * @param {string} root
+ * @param {Report} report
+ * @returns {[string, string][]}
+ */
+function proofPages(root, { rows, citations }) {
+  return [
+    [TABLE, linkProofs(readFileSync(join(root, TABLE), "utf8"), readRows)],
+    [PROOFS, proofsPage(rows, citations)],
+  ];
+}
+
+/**
+ * The pages among them that are not what they should be.
+ * @param {string} root
+ * @param {Report} report
+ * @returns {[string, string][]}
+ */
+export function stalePages(root, report) {
+  return proofPages(root, report).filter(([path, text]) => {
+    const file = join(root, path);
+    return !existsSync(file) || readFileSync(file, "utf8") !== text;
+  });
+}
+
 function main() {
-  const { problems, rows, citations } = checkRepository(rootFromArguments());
+  const root = rootFromArguments();
+  const report = checkRepository(root);
+  const { problems, rows, citations } = report;
+  for (const [path, text] of stalePages(root, report)) {
+    if (process.argv.includes("--update")) writeFileSync(join(root, path), text);
+    else problems.push(`${path}: stale, run npm run guarantees -- --update`);
+  }
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
   const parts = rows.filter(({ delivered }) => delivered === "yes").length;

@@ -3,26 +3,13 @@
 //   in a source:   // region: name  ...  // endregion
 //   npm run snippets               rewrites the pages
 //   npm run snippets -- --check    fails when a page is stale, a file or region is missing, a block is not closed
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { rewriteBlocks, rewritePages } from "./support/blocks.mjs";
 import { isMain, rootFromArguments } from "./support/command.mjs";
 
-const OPEN = /^<!-- snippet: (\S+?)(?:#(\S+))? -->$/;
-const CLOSE = "<!-- /snippet -->";
 const REGION_END = /^\s*\/\/ endregion\b/;
 const REGION_START = /^\s*\/\/ region: (\S+)\s*$/;
-
-/**
- * The pages that may hold snippets: Markdown at the root and below docs/.
- * @param {string} root
- */
-export function pages(root) {
-  const top = readdirSync(root).filter((name) => name.endsWith(".md"));
-  const docs = existsSync(join(root, "docs"))
-    ? readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((name) => join("docs", name))
-    : [];
-  return [...top, ...docs.filter((name) => name.endsWith(".md") && !name.includes("node_modules"))].toSorted();
-}
 
 /**
  * The lines of one region (the whole file without a region), without the region markers and the common indentation.
@@ -62,66 +49,20 @@ function linesOfRegion(all, region) {
  * A page with every snippet block rewritten from its source.
  * @param {string} root
  * @param {string} text
- * @returns {{ text: string, problems: string[], count: number }}
  */
 export function syncPage(root, text) {
-  const lines = text.split("\n");
-  /** @type {string[]} */
-  const out = [];
-  /** @type {string[]} */
-  const problems = [];
-  let count = 0;
-  for (let index = 0; index < lines.length; index += 1) {
-    const line = lines[index] ?? "";
-    out.push(line);
-    const [, file, region] = OPEN.exec(line) ?? [];
-    if (file === undefined) continue;
-    count += 1;
-    const end = lines.indexOf(CLOSE, index);
-    const next = lines.findIndex((other, at) => at > index && OPEN.test(other));
-    const block = snippet(root, file, region);
-    if (end === -1 || (next !== -1 && next < end)) problems.push(`${line}: no ${CLOSE} after it`);
-    else if (block === undefined) problems.push(`${line}: no such file or region`);
-    else {
-      out.push(...block, CLOSE);
-      index = end;
-    }
-  }
-  return { text: out.join("\n"), problems, count };
+  return rewriteBlocks(text, "snippet", (file, region) => {
+    const path = join(root, file);
+    const lines = existsSync(path) ? regionOf(readFileSync(path, "utf8"), region) : undefined;
+    if (lines === undefined) return { problem: "no such file or region" };
+    return [`\`\`\`${extname(file).slice(1)}`, ...lines, "```"];
+  });
 }
 
-/**
- * @param {string} root
- * @param {string} file
- * @param {string | undefined} region
- */
-function snippet(root, file, region) {
-  const path = join(root, file);
-  if (!existsSync(path)) return undefined;
-  const lines = regionOf(readFileSync(path, "utf8"), region);
-  return lines === undefined ? undefined : [`\`\`\`${extname(file).slice(1)}`, ...lines, "```"];
+function main() {
+  const root = rootFromArguments();
+  const { count, failed } = rewritePages(root, "npm run snippets", (text) => syncPage(root, text));
+  if (!failed) console.log(`snippets: ${count} in step with their sources`);
 }
 
-/**
- * @param {string} root
- * @param {{ check: boolean }} options
- */
-function main(root, { check }) {
-  /** @type {string[]} */
-  const problems = [];
-  let count = 0;
-  for (const page of pages(root)) {
-    const before = readFileSync(join(root, page), "utf8");
-    const after = syncPage(root, before);
-    count += after.count;
-    problems.push(...after.problems.map((problem) => `${page}: ${problem}`));
-    if (after.text === before) continue;
-    if (check) problems.push(`${page}: stale, run npm run snippets`);
-    else if (after.problems.length === 0) writeFileSync(join(root, page), after.text);
-  }
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exitCode = 1;
-  else console.log(`snippets: ${count} in step with their sources`);
-}
-
-if (isMain(import.meta.url)) main(rootFromArguments(), { check: process.argv.includes("--check") });
+if (isMain(import.meta.url)) main();

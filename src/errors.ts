@@ -35,10 +35,13 @@ const BRAND: unique symbol = Symbol.for("agent-adapter/error/v1") as never;
 /** The base of every error this package throws. */
 export abstract class AgentAdapterError extends Error {
   readonly [BRAND] = true;
+  /** The class by name: it survives JSON and other copies of the package, where `instanceof` does not. */
   abstract readonly kind: ErrorKind;
   /** True when the error is an answer for the model (`{"error": {"kind", "message"}}`) instead of a failure of the program. */
   abstract readonly modelVisible: boolean;
+  /** The tool it is about, when there is one. */
   readonly tool: string | undefined;
+  /** The call it is about, when there is one. */
   readonly callId: string | undefined;
 
   constructor(message: string, details: ErrorDetails = {}) {
@@ -53,7 +56,12 @@ export abstract class AgentAdapterError extends Error {
  * Is this one of our errors (of this kind)? Works for errors of another copy of the package.
  *
  * @example
- * try { await executor.run(pay, args) } catch (error) { if (isAgentAdapterError(error, "ApprovalDenied")) tellTheUser() }
+ * try {
+ *   await executor.run(sendStatement, { period: "2026-Q1" });
+ * } catch (error) {
+ *   if (!isAgentAdapterError(error, "ApprovalDenied")) throw error;
+ *   console.log(error.message); // the reviewer's reason
+ * }
  */
 export function isAgentAdapterError(error: unknown, kind?: ErrorKind): error is AgentAdapterError {
   if (typeof error !== "object" || error === null || !isBranded(error)) return false;

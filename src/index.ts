@@ -50,7 +50,12 @@ export { MemoryApprovalStore, type MemoryApprovalStoreOptions } from "./approval
 export type { ApprovalFilter, ApprovalRecord, ApprovalStatus, ApprovalStore } from "./approvals/store.js";
 export { MemoryClaimStore, type MemoryClaimStoreOptions } from "./approvals/memory-claim-store.js";
 export type { ClaimStore } from "./approvals/claim-store.js";
-export { toReviewRequest, type PendingInterrupt, type ReviewRequest } from "./approvals/review-request.js";
+export {
+  toReviewRequest,
+  type PendingInterrupt,
+  type RecordedRequest,
+  type ReviewRequest,
+} from "./approvals/review-request.js";
 export type { Answer, AnswerCheck, MacAnswer, SignatureAnswer } from "./approvals/answer.js";
 export { signDecision, type Approver, type SigningOptions } from "./approvals/approvers.js";
 export type { ApprovalPort } from "./approvals/port.js";

@@ -3,7 +3,11 @@
 
 import { ToolUsageError } from "./errors.js";
 
-/** @throws ToolUsageError naming the first option that does not exist: a misspelt one must not be ignored */
+/**
+ * Refuses options that do not exist: `rest` is what was left of them.
+ *
+ * @throws ToolUsageError naming the first option that does not exist: a misspelt one must not be ignored
+ */
 export function refuseUnknown(owner: string, rest: object): void {
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new ToolUsageError(`${owner}: there is no option ${JSON.stringify(unknown)}`);
@@ -16,7 +20,11 @@ export function refuseMissing(owner: string, option: string, options: object): v
   throw new ToolUsageError(`${owner}: ${option} is undefined; leave it out for a random one of this process`);
 }
 
-/** @throws ToolUsageError naming the option when it is not a whole number above 0 */
+/**
+ * Reads an option that counts something.
+ *
+ * @throws ToolUsageError naming the option when it is not a whole number above 0
+ */
 export function countOption(owner: string, option: string, value: unknown): number {
   if (isPositive(value)) return value;
   throw new ToolUsageError(`${owner}: ${option} must be a whole number above 0`);

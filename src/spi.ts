@@ -48,7 +48,7 @@ export { definitionOf } from "./flow/definition.js";
 export { guardedBy, passGate } from "./flow/gate.js";
 export { planOf, type FlowPlan, type PlanNode } from "./flow/plan.js";
 export { MAX_STEPS, refuseMoreSteps } from "./flow/loops.js";
-export { joinsToRun, reached } from "./flow/runner/progress.js";
+export { nextStep, reached } from "./flow/runner/progress.js";
 export { asCarrier } from "./flow/runner/result.js";
 export { isDenial } from "./flow/runner/step.js";
 export {
@@ -108,7 +108,7 @@ export {
 } from "./crypto/canonical-json.js";
 export { digest } from "./crypto/digest.js";
 export { KeyRing, type Secrets } from "./crypto/keys.js";
-export { openSeal, openSealedBytes, seal, sealBytes } from "./crypto/seal.js";
+export { openSeal, openSealedBytes, seal, sealBytes, Sealer } from "./crypto/seal.js";
 export { randomId } from "./crypto/random.js";
 export { startStopwatch, systemClock, type Stopwatch } from "./async/clock.js";
 

@@ -1,4 +1,4 @@
-// The same tools behind an executor: steps 1 to 3 of docs/guide/langgraph.md.
+// The same tools behind an executor: stages 2 to 4 of docs/tutorial.md.
 
 import { Executor, Registry } from "agent-adapter";
 import { importLangChain } from "agent-adapter/langchain";

@@ -1,4 +1,4 @@
-// Step 4 of the tutorial: a node of one's own around the same two tools.
+// Stage 7 of the tutorial: a node of one's own around the same two tools.
 
 import { AIMessage } from "@langchain/core/messages";
 import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -8,6 +8,7 @@ import type { Shop } from "./shop.js";
 
 /** Asks the price, then sends the statement for the period: two calls, with code of the node between them. */
 export function buildOwnNode(period: string): Shop {
+  // region: own-node
   const node = oneUse<typeof MessagesAnnotation.State, typeof MessagesAnnotation.Update>(
     async () => {
       const percent = await executor.run("shipping_rate", { item: "laptop" }, { callId: "rate-1" });
@@ -16,6 +17,7 @@ export function buildOwnNode(period: string): Shop {
     },
     { executor },
   );
+  // endregion
   const graph = new StateGraph(MessagesAnnotation).addNode("send", node).addEdge(START, "send").addEdge("send", END);
   // A conversation needs the state of messages; that the types of the two graphs also name their nodes is nothing to it.
   return graph.compile({ checkpointer: new MemorySaver() }) as unknown as Shop;

@@ -1,4 +1,4 @@
-// Step 5 of the tutorial: a fixed pipeline as a flow, compiled to a graph, decided in a store by whoever reviews.
+// Stage 8 of the tutorial: a fixed pipeline as a flow, compiled to a graph, decided in a store by whoever reviews.
 
 import { MemorySaver } from "@langchain/langgraph";
 import { approve, DeferredApproval, Executor, MemoryApprovalStore, Registry } from "agent-adapter";

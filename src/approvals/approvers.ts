@@ -24,6 +24,7 @@ export interface Approver {
   readonly mayDecide?: (request: ApprovalRequest) => boolean;
 }
 
+/** Who signs, with what, and for how long. */
 export interface SigningOptions {
   /** Ed25519, as PEM text or a `KeyObject`. */
   readonly privateKey: AsymmetricKey;
@@ -41,7 +42,9 @@ export interface SigningOptions {
  *
  * @throws ToolUsageError when the request does not match its binding, the decision was not made by `approve()` or `deny()`, or
  * an option cannot be used
- * @example const answer = signDecision(toReviewRequest(interrupt), approve(), { privateKey, id: "ana" });
+ * @example
+ * const privateKey = process.env.ANAS_KEY ?? ""; // Ed25519, PEM
+ * const answer = signDecision(toReviewRequest(interrupt), approve(), { privateKey, id: "ana" });
  */
 export function signDecision(
   shown: ReviewRequest,

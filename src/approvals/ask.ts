@@ -4,24 +4,29 @@
 // A1: a request is deep-frozen from the moment it is bound: hooks, predicates and bodies that write on what they are shown
 //     change nothing that was approved.
 
-import { jsonCopy, type JsonValue } from "../crypto/canonical-json.js";
+import { frozenJson, jsonCopy, type JsonValue } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
 import { openSeal, seal } from "../crypto/seal.js";
 import { FlowError } from "../errors.js";
-import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
+import { bindingOf, hasRequestShape, type ApprovalRequest } from "./request.js";
 import { hasShape, isCount, isText, isWhole, type Shape } from "./shape.js";
 
 /** Where the answer to an ask comes from: the host's resume value, or the port's own store. */
 export type AnswerSource = "resume" | "port";
 
+/** A request with what a host must know to show it again. */
 export interface AskRecord {
+  /** The version of the format. */
   readonly v: 1;
+  /** The hash of the request. */
   readonly binding: string;
+  /** What is asked. */
   readonly request: ApprovalRequest;
   /** Of the tool's name and the arguments as they came, before the schema: the same call id with others is misuse. */
   readonly rawDigest: string;
   /** Milliseconds since the epoch. Shown beside the request, outside the binding. */
   readonly askedAt: number;
+  /** Where its answers come in. */
   readonly source: AnswerSource;
   /** Which pause of its task run shows it, from 0. */
   readonly position: number;
@@ -35,7 +40,8 @@ export const NOT_SHOWN = -1;
 /** The record of an ask that is not shown yet. */
 export function askRecord(ask: Omit<AskRecord, "v" | "binding" | "position" | "waiting">): AskRecord {
   const { rawDigest, askedAt, source } = ask;
-  const request = frozen(ask.request);
+  // A request is JSON, so a copy of its own properties is one too.
+  const request = jsonCopy(ask.request) as unknown as ApprovalRequest;
   return { v: 1, binding: bindingOf(request), request, rawDigest, askedAt, source, position: NOT_SHOWN, waiting: [] };
 }
 
@@ -45,6 +51,8 @@ export function sealAsk(ring: KeyRing, taskRun: readonly string[], record: AskRe
 }
 
 /**
+ * Opens a sealed ask of this task run.
+ *
  * @throws FlowError when it is missing, tampered with, moved, or under a key this ring does not have
  */
 export function openAsk(ring: KeyRing, taskRun: readonly string[], sealed: unknown): AskRecord {
@@ -66,7 +74,7 @@ function previousAttempt({ request }: AskRecord): JsonValue {
 const RECORD: Shape<AskRecord> = {
   v: (value) => value === 1,
   binding: isText,
-  request: isApprovalRequest,
+  request: hasRequestShape,
   rawDigest: isText,
   askedAt: isCount,
   source: (value) => value === "resume" || value === "port",
@@ -74,23 +82,17 @@ const RECORD: Shape<AskRecord> = {
   waiting: (value) => Array.isArray(value) && value.every(isText),
 };
 
-/** The seal vouches for who wrote it; this checks that it is of a form this version understands. */
-export function askFromJson(value: unknown): AskRecord {
+/**
+ * The seal vouches for who wrote it; this checks that it is of a form this version understands, and freezes it. The value is
+ * what a seal was parsed to: JSON that nobody else has.
+ */
+export function askFromJson(value: JsonValue): AskRecord {
   if (!isAskRecord(value)) throw unreadable();
-  return frozenAsk(value);
+  return frozenJson(value);
 }
 
-/** The same record, with a request that nobody can write on. */
-export function frozenAsk(record: AskRecord): AskRecord {
-  return { ...record, request: frozen(record.request) };
-}
-
-function frozen(request: ApprovalRequest): ApprovalRequest {
-  // A request is JSON, so a copy of its own properties is one too.
-  return jsonCopy(request) as unknown as ApprovalRequest;
-}
-
-export function isAskRecord(value: unknown): value is AskRecord {
+/** Is it of this version's form? The value is JSON. */
+export function isAskRecord(value: unknown): value is AskRecord & JsonValue {
   // The shape is the type; the binding is computed again.
   return hasShape(value, RECORD) && bindingOf((value as AskRecord).request) === (value as AskRecord).binding;
 }

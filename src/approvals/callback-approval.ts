@@ -16,6 +16,7 @@ export type ApprovalCallback = (
   signal: AbortSignal | undefined,
 ) => ApprovalDecision | Promise<ApprovalDecision>;
 
+/** How long the function may take. */
 export interface CallbackApprovalOptions {
   /** Milliseconds the function may take, judged when it answers; then it is `ApprovalExpired`. Default: for ever. */
   readonly requestTtlMs?: number;
@@ -28,7 +29,7 @@ export interface CallbackApprovalOptions {
  * @throws ToolUsageError from the run when the function returns anything but what `approve()` or `deny()` made
  * @example
  * const approval = new CallbackApproval(async ({ request }) =>
- *   (await confirm(`Run ${request.tool}?`)) ? approve({ by: "ana" }) : deny({ by: "ana" }));
+ *   (await askInTerminal(`Run ${request.tool}?`)) ? approve({ by: "ana" }) : deny({ by: "ana" }));
  */
 export class CallbackApproval implements ApprovalPort {
   readonly source = "port";
@@ -57,6 +58,11 @@ export class CallbackApproval implements ApprovalPort {
     return "ok";
   }
 
+  /**
+   * Asks the function and waits for it.
+   *
+   * @throws ToolUsageError when it returns anything but what `approve()` or `deny()` made; and whatever it throws
+   */
   async decide({ binding, request }: Shown, _answer?: unknown, signal?: AbortSignal): Promise<Verdict> {
     if (this.#hasRunOut(request.expiresAt)) return { status: "expired" };
     const review = toReviewRequest({ value: { type: APPROVAL_TYPE, binding, request } });

@@ -34,7 +34,7 @@ interface Approval<In> extends Remarks {
  * Approve the call, as it is or with edited arguments. Given a tool, the edit is typed by it.
  *
  * @throws ToolUsageError when the edit or a remark is not JSON
- * @example port.resumeValue(interrupt, approve({ by: "ana" }))
+ * @example new LangGraphApproval().resumeValue(interrupt, approve({ by: "ana" }));
  */
 export function approve<In = JsonObject>(
   options: Approval<NoInfer<In>> = {},
@@ -46,7 +46,8 @@ export function approve<In = JsonObject>(
 /**
  * Deny the call. The model reads the reason.
  *
- * @example port.resumeValue(interrupt, deny({ by: "ana", reason: "not this month" }))
+ * @throws ToolUsageError when a remark is not text
+ * @example new LangGraphApproval().resumeValue(interrupt, deny({ by: "ana", reason: "not this month" }));
  */
 export function deny(options: Remarks = {}): ApprovalDecision {
   return brand(false, options);

@@ -59,6 +59,7 @@ export class DeferredApproval implements AnswerablePort {
   readonly requestTtlMs: number | null;
   readonly unknownAfterMs: number | undefined;
   readonly keys: KeyRing | undefined;
+  /** Where the requests wait. */
   readonly store: ApprovalStore;
   readonly #signers: Signers | undefined;
   readonly #undecided: Verdict;
@@ -106,10 +107,21 @@ export class DeferredApproval implements AnswerablePort {
     return answer !== undefined && this.#signers?.isSigned(answer) === true;
   }
 
+  /**
+   * The request that the store has for this call, when requests run out.
+   *
+   * @throws StoreUnavailable when the store fails
+   */
   async stored(request: ApprovalRequest): Promise<ApprovalRequest | undefined> {
     return request.expiresAt === null ? undefined : fromStore(() => storedRequest(this.store, request));
   }
 
+  /**
+   * What the store says about the request; puts it there when it is not.
+   *
+   * @throws StoreUnavailable when the store fails
+   * @throws FlowError when it holds another request, or a decision that nobody could have made
+   */
   async decide(shown: Shown): Promise<Verdict> {
     const record = await this.#recordOf(shown);
     if (!hasRunOut(record, this.#now())) return this.#verdict(shown, record);

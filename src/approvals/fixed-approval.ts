@@ -23,6 +23,7 @@ export function denyAll(options: DenyAllOptions = {}): ApprovalPort {
 /**
  * Approves every call that needs a human, and no human sees it. For tests and sandboxes whose tools can do no harm.
  *
+ * @throws nothing
  * @example new Executor(registry, { approval: dangerouslyApproveAll() })
  */
 export function dangerouslyApproveAll(): ApprovalPort {

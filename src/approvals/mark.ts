@@ -1,18 +1,22 @@
 // The mark of a used answer, as it is kept beside the task run. Owns the sealed form; writing it is the host's business.
 
-import type { JsonValue } from "../crypto/canonical-json.js";
+import { frozenJson, type JsonValue } from "../crypto/canonical-json.js";
 import type { KeyRing } from "../crypto/keys.js";
 import { openSeal, seal } from "../crypto/seal.js";
 import { FlowError } from "../errors.js";
-import { askToJson, frozenAsk, isAskRecord, type AskRecord } from "./ask.js";
+import { askToJson, isAskRecord, type AskRecord } from "./ask.js";
 import { parseDecision, type DecisionFields } from "./decision.js";
 import { hasShape, isCount, isText, isTextOrNull, type Shape } from "./shape.js";
 
 /** Written before the tool runs: this ask's answer is used up. The mark alone keeps a denial. */
 export interface Mark {
+  /** The version of the format. */
   readonly v: 1;
+  /** The ask whose answer is used up. */
   readonly record: AskRecord;
+  /** What was decided. */
   readonly decision: DecisionFields;
+  /** Who decided, when that is known. */
   readonly decidedBy: string | null;
   /** One per claim attempt: whoever reads back its own token has won. */
   readonly token: string;
@@ -22,11 +26,16 @@ export interface Mark {
   readonly claimedAt: number;
 }
 
+/** Seals a mark for this task run. */
 export function sealMark(ring: KeyRing, taskRun: readonly string[], mark: Mark): string {
   return seal(ring, { purpose: "spent", owner: [...taskRun] }, markToJson(mark));
 }
 
-/** @throws FlowError when it does not open here or is of an unknown form */
+/**
+ * Opens a sealed mark of this task run.
+ *
+ * @throws FlowError when it does not open here or is of an unknown form
+ */
 export function openMark(ring: KeyRing, taskRun: readonly string[], sealed: unknown): Mark {
   return markFromJson(openSeal(ring, { purpose: "spent", owner: [...taskRun] }, sealed));
 }
@@ -36,9 +45,9 @@ export function markToJson(mark: Mark): JsonValue {
 }
 
 /** The seal vouches for who wrote it; this checks that it is of a form this version understands. @throws FlowError */
-export function markFromJson(value: unknown): Mark {
+export function markFromJson(value: JsonValue): Mark {
   if (!isMark(value)) throw unreadable();
-  return { ...value, record: frozenAsk(value.record) };
+  return frozenJson(value);
 }
 
 const MARK: Shape<Mark> = {
@@ -51,7 +60,7 @@ const MARK: Shape<Mark> = {
   claimedAt: isCount,
 };
 
-function isMark(value: unknown): value is Mark {
+function isMark(value: JsonValue): value is Mark & JsonValue {
   return hasShape(value, MARK);
 }
 

@@ -8,7 +8,9 @@ import type { ClaimStore } from "./claim-store.js";
 import { CLOCK_SKEW_MS, MAX_CLAIMS } from "./claims.js";
 import { assertClaim } from "./store.js";
 
+/** How much a claim store of this process holds. */
 export interface MemoryClaimStoreOptions {
+  /** Tells which claims have run out. Default: the system's. */
   readonly clock?: Clock;
   /** Uses kept at once. Default 1 000 000. */
   readonly maxClaims?: number;

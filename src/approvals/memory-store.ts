@@ -19,7 +19,9 @@ import {
   type RecordChange,
 } from "./store.js";
 
+/** Whose signatures are checked, and which time it is. */
 export interface MemoryApprovalStoreOptions extends SignerOptions {
+  /** Dates of records, and when a request has run out. Default: the system's. */
   readonly clock?: Clock;
 }
 
@@ -30,7 +32,7 @@ export interface MemoryApprovalStoreOptions extends SignerOptions {
  * const store = new MemoryApprovalStore();
  * const executor = new Executor(registry, { approval: new DeferredApproval(store), secret });
  * const [waiting] = await store.list({ status: "pending" });
- * await store.decide(waiting.id, approve({ by: "ana" }));
+ * if (waiting !== undefined) await store.decide(waiting.id, approve({ by: "ana" }));
  */
 export class MemoryApprovalStore implements ApprovalStore {
   /** In the order in which they were created. */

@@ -16,15 +16,21 @@ import type { PendingInterrupt } from "./review-request.js";
 export interface PortHost {
   /** The executor's root secret, or the per-process one. */
   readonly keys: KeyRing;
+  /** Dates come from it. */
   readonly clock: Clock;
+  /** How deep and how large an edit may be. */
   readonly limits: JsonLimits;
+  /** Where the port says what happened. */
   readonly logger: Logger;
+  /** The registered tool of that name. */
   tool(name: string): AnyToolSpec | undefined;
 }
 
 /** What is shown and what its answer must be bound to. */
 export interface Shown {
+  /** The hash of the request. */
   readonly binding: string;
+  /** The request. */
   readonly request: ApprovalRequest;
 }
 
@@ -50,6 +56,7 @@ export type Verdict =
 
 /** Where the decisions of an executor come from. */
 export interface ApprovalPort {
+  /** Where its answers come in: by the host's resume values, or here. */
   readonly source: AnswerSource;
   /** Milliseconds a request may wait for a decision; `null`: for ever. */
   readonly requestTtlMs: number | null;

@@ -10,6 +10,7 @@ import { hasShape, isCount, isObject, isText, isTextOrNull, type Shape } from ".
 
 /** What became of the attempt before: set when a used answer's outcome is not known. */
 export interface PreviousAttempt {
+  /** It may have run, in whole or in part. */
   readonly outcome: "unknown";
   /** Milliseconds since the epoch. */
   readonly claimedAt: number;
@@ -17,19 +18,27 @@ export interface PreviousAttempt {
 
 /** The request a human decides about. Plain JSON; show all of it. */
 export interface ApprovalRequest {
+  /** The version of the format. */
   readonly v: 1;
+  /** A tool call, or a gate of a flow. */
   readonly kind: "tool" | "gate";
+  /** The run that asks. */
   readonly runId: string;
+  /** The conversation; `null` without one. */
   readonly threadId: string | null;
   /** The visit of the node that asks: thread and checkpoint namespace in LangGraph, the run id elsewhere. */
   readonly taskRun: readonly string[];
+  /** The tool's name; for a gate, the node's. */
   readonly tool: string;
+  /** The tool's description. */
   readonly description: string;
+  /** What the tool does to the world. */
   readonly effects: Effects;
   /** Of the tool's name, schema, effects and version: a changed tool is another request. */
   readonly definitionDigest: string;
   /** The parsed arguments: what runs if this is approved without an edit. */
   readonly arguments: JsonObject;
+  /** The call within its task run. */
   readonly callId: string;
   /** How many answers this call has used before. */
   readonly generation: number;
@@ -39,6 +48,7 @@ export interface ApprovalRequest {
   readonly expiresAt: number | null;
   /** The binding of the request this one replaces. */
   readonly supersedes: string | null;
+  /** Set when an answer was used before and nobody knows how the tool ended. */
   readonly previousAttempt: PreviousAttempt | null;
 }
 
@@ -70,5 +80,10 @@ const REQUEST: Shape<ApprovalRequest> = {
 
 /** Is this exactly a request of version 1: every field, no other field, all of it JSON? */
 export function isApprovalRequest(value: unknown): value is ApprovalRequest {
-  return isJson(value) && hasShape(value, REQUEST);
+  return isJson(value) && hasRequestShape(value);
+}
+
+/** The same of a value that is known to be JSON, because it was parsed or copied as such. */
+export function hasRequestShape(value: unknown): value is ApprovalRequest {
+  return hasShape(value, REQUEST);
 }

@@ -23,13 +23,16 @@ import type { ApprovalRequest } from "./request.js";
 import { toReviewRequest, type PendingInterrupt } from "./review-request.js";
 import { decidedByOf, refuseBoth, refusedAnswer, Signers } from "./signers.js";
 
+/** The key or the approvers, and how long requests and answers are good. */
 export interface SignedApprovalOptions {
   /**
    * Signs and checks answers: at least 16 bytes (32 recommended), the same in every process; `[current, ...older]` to rotate.
    * Default: the executor's `secret`, else a random key of this process.
    */
   readonly key?: Secrets;
-  /** Who may approve, with keys of their own: then nothing in this process can. Instead of `key`. */
+  /**
+   * Who may approve, with keys of their own: then nothing in this process can. Instead of `key`. Default: whoever has the key.
+   */
   readonly approvers?: readonly Approver[];
   /** How long a request may wait for a decision, in milliseconds. Default: for ever. */
   readonly requestTtlMs?: number;

@@ -10,19 +10,23 @@ import { Approvers, type Approver } from "./approvers.js";
 import { fieldsOf, isApprovalDecision, type DecisionFields } from "./decision.js";
 import type { Shown } from "./port.js";
 
+/** Whose signatures are checked. Neither: decisions made in this process are taken. */
 export interface SignerOptions {
-  /** Checks signed answers: a shared secret, at least 16 bytes; `[current, ...older]` to rotate. */
+  /** Checks signed answers: a shared secret, at least 16 bytes; `[current, ...older]` to rotate. Default: none. */
   readonly key?: Secrets;
-  /** Who may approve, with keys of their own: then nothing else is taken. Instead of `key`. */
+  /** Who may approve, with keys of their own: then nothing else is taken. Instead of `key`. Default: none. */
   readonly approvers?: readonly Approver[];
 }
 
 /** A decision that may be kept, and what was signed for it. */
 export interface GivenDecision {
+  /** What was decided. */
   readonly decision: DecisionFields;
+  /** What was signed; `null` for a decision made by code of this process. */
   readonly answer: Answer | null;
 }
 
+/** Checks whether an answer is signed for a request by somebody who may. */
 export class Signers {
   readonly #ring: () => KeyRing;
   readonly #approvers: Approvers | undefined;

@@ -12,6 +12,7 @@ import type { DecisionFields } from "./decision.js";
 import { bindingOf, isApprovalRequest, type ApprovalRequest } from "./request.js";
 import { decidedByOf, decisionGiven, type GivenDecision, type Signers } from "./signers.js";
 
+/** Where a record is in its life; the last three are ends. */
 export type ApprovalStatus =
   /** Nobody has decided. */
   | "pending"
@@ -29,7 +30,9 @@ export type ApprovalStatus =
 export interface ApprovalRecord {
   /** The binding of the request. */
   readonly id: string;
+  /** What was asked, to be shown as a whole. */
   readonly request: ApprovalRequest;
+  /** Where it is in its life. */
   readonly status: ApprovalStatus;
   /** Kept when it is used or superseded. */
   readonly decision: DecisionFields | null;
@@ -41,16 +44,21 @@ export interface ApprovalRecord {
   readonly decidedAt: number | null;
   /** Digest of the token that used it. */
   readonly usedBy: string | null;
+  /** When it was used; `null` until then. */
   readonly usedAt: number | null;
   /** The id of the newer request. */
   readonly supersededBy: string | null;
+  /** When the store first saw it. */
   readonly createdAt: number;
 }
 
 /** What `list` gives: everything that fits all of these. */
 export interface ApprovalFilter {
+  /** Only records in this state. */
   readonly status?: ApprovalStatus;
+  /** Only requests of this run. */
   readonly runId?: string;
+  /** Only requests of this thread. */
   readonly threadId?: string;
   /** At most this many. Default 100. */
   readonly limit?: number;
@@ -69,6 +77,7 @@ export interface ApprovalStore {
    * @throws ToolUsageError when it is not a request of a known version
    */
   create(request: ApprovalRequest): Promise<ApprovalRecord>;
+  /** The record of that id, if the store has one. */
   get(id: string): Promise<ApprovalRecord | undefined>;
   /**
    * Newest first, by the order in which the store first saw them.
@@ -95,7 +104,7 @@ export interface ApprovalStore {
   /**
    * Nobody decided in time; whoever calls this judges the time. A decision that came first stays.
    *
-   * @throws ToolUsageError when there is no such record
+   * @throws ToolUsageError when there is no such record; never ApprovalAlreadyDecided
    */
   expire(id: string): Promise<ApprovalRecord>;
   /**
@@ -125,8 +134,11 @@ export type RecordAction =
   /** `ToolUsageError`. */
   | "refuse-as-undecided";
 
+/** What follows an event in a state. */
 export interface RecordTransition {
+  /** The status afterwards. */
   readonly to: ApprovalStatus;
+  /** What the store does. */
   readonly action: RecordAction;
 }
 
@@ -242,13 +254,21 @@ export function useDigest(binding: string, token: string): string {
   return digest("agent-adapter/row/v1", ["use", binding, token]);
 }
 
-/** @throws ToolUsageError when it is not a text that can be a token */
+/**
+ * Refuses what is no token.
+ *
+ * @throws ToolUsageError when it is not a text that can be a token
+ */
 export function assertToken(token: unknown): void {
   if (isWellFormed(token) && token !== "") return;
   throw new ToolUsageError("a token is a text that is not empty");
 }
 
-/** @throws ToolUsageError when a claim cannot be made of them */
+/**
+ * Refuses what no claim can be made of.
+ *
+ * @throws ToolUsageError when a claim cannot be made of them
+ */
 export function assertClaim(binding: unknown, token: unknown, guardUntil: unknown): void {
   if (typeof binding !== "string") throw new ToolUsageError("a binding is a text");
   assertToken(token);

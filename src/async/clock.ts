@@ -42,6 +42,7 @@ export interface Stopwatch {
   elapsedMs(): number;
 }
 
+/** Starts to measure, by a clock that never goes back. */
 export function startStopwatch(): Stopwatch {
   const begin = performance.now();
   return { startedAt: Date.now(), elapsedMs: () => performance.now() - begin };

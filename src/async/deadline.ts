@@ -43,12 +43,47 @@ export async function withDeadline<T>(
 /** The promise's result, or the signal's reason as soon as it aborts; the promise itself goes on. */
 export function untilAborted<T>(signal: AbortSignal | undefined, running: Promise<T>): Promise<T> {
   if (signal === undefined) return running;
-  // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
-  const own = AbortSignal.any([signal]);
   return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(own.reason);
-    if (own.aborted) stop();
-    else own.addEventListener("abort", stop, { once: true });
-    void running.then(resolve, reject).finally(() => own.removeEventListener("abort", stop));
+    const stopWatching = onAbort(signal, () => reject(signal.reason));
+    void running.then(resolve, reject).then(stopWatching);
   });
+}
+
+/** Who is told when a signal aborts, and the one listener that tells them. */
+interface Watch {
+  readonly stops: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const WATCHES = new WeakMap<AbortSignal, Watch>();
+
+/**
+ * Call it when the signal aborts, or now when it has. All who watch a signal share one listener: a hundred calls must not pile
+ * theirs onto the one of the run, and a signal of its own for each call costs more than the call.
+ */
+function onAbort(signal: AbortSignal, stop: () => void): () => void {
+  if (signal.aborted) {
+    stop();
+    return () => undefined;
+  }
+  const watch = WATCHES.get(signal) ?? newWatch(signal);
+  watch.stops.add(stop);
+  return () => {
+    watch.stops.delete(stop);
+    if (watch.stops.size > 0 || WATCHES.get(signal) !== watch) return;
+    WATCHES.delete(signal);
+    signal.removeEventListener("abort", watch.listener);
+  };
+}
+
+function newWatch(signal: AbortSignal): Watch {
+  const stops = new Set<() => void>();
+  const listener = () => {
+    WATCHES.delete(signal);
+    for (const stop of stops) stop();
+  };
+  const watch = { stops, listener };
+  WATCHES.set(signal, watch);
+  signal.addEventListener("abort", listener, { once: true });
+  return watch;
 }

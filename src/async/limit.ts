@@ -22,7 +22,11 @@ export async function settleAll<T>(
   return results;
 }
 
-/** @throws ToolUsageError when it is not a whole number of at least 1, or Infinity */
+/**
+ * Refuses what is no concurrency.
+ *
+ * @throws ToolUsageError when it is not a whole number of at least 1, or Infinity
+ */
 export function checkConcurrency(concurrency: number): void {
   if (concurrency !== Infinity && !(Number.isInteger(concurrency) && concurrency >= 1)) {
     throw new ToolUsageError("`concurrency` must be a whole number of at least 1, or Infinity");

@@ -6,7 +6,9 @@ import { systemClock, type Clock } from "../async/clock.js";
 import { countOption, refuseUnknown } from "../options.js";
 import type { ResultCache } from "./cache.js";
 
+/** How much a cache of this process holds. */
 export interface MemoryCacheOptions {
+  /** Tells which results are too old. Default: the system's. */
   readonly clock?: Clock;
   /** Default 10 000. */
   readonly maxEntries?: number;

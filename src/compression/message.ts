@@ -3,7 +3,9 @@
 
 /** Text that adapters may keep the original block of (cache marks, ids). */
 export interface TextPart {
+  /** Tells the parts apart. */
   readonly kind: "text";
+  /** The text. */
   readonly text: string;
   /** The adapter's own block; used again while the text is unchanged. */
   readonly source?: unknown;
@@ -11,6 +13,7 @@ export interface TextPart {
 
 /** An image, a file, anything that is not text. It is kept or left out as a whole. */
 export interface MediaPart {
+  /** Tells the parts apart. */
   readonly kind: "media";
   /** What it is called when it is left out: `image`, `file`. */
   readonly type: string;
@@ -18,12 +21,16 @@ export interface MediaPart {
   readonly source: unknown;
 }
 
+/** What a message says: a text, or parts. */
 export type NeutralContent = string | readonly (TextPart | MediaPart)[];
 
 /** A call that the model asked for. */
 export interface NeutralCall {
+  /** By which its result names it. */
   readonly id: string;
+  /** The tool's name. */
   readonly name: string;
+  /** Its arguments, as the model wrote them. */
   readonly args: unknown;
 }
 
@@ -33,24 +40,35 @@ interface Common {
   readonly origin?: unknown;
 }
 
+/** Instructions to the model. */
 export interface NeutralSystemMessage extends Common {
+  /** Tells the messages apart. */
   readonly role: "system";
 }
 
+/** What a human said. */
 export interface NeutralHumanMessage extends Common {
+  /** Tells the messages apart. */
   readonly role: "human";
 }
 
+/** What the model said, and the calls it asked for. */
 export interface NeutralAssistantMessage extends Common {
+  /** Tells the messages apart. */
   readonly role: "assistant";
+  /** The calls it asks for, in order; often none. */
   readonly calls: readonly NeutralCall[];
 }
 
 /** What came of one call. */
 export interface NeutralResultMessage extends Common {
+  /** Tells the messages apart. */
   readonly role: "tool";
+  /** The call it answers. */
   readonly callId: string;
+  /** The tool's name, when the framework gives it. */
   readonly name?: string | undefined;
+  /** Did the call succeed? */
   readonly status: "success" | "error";
 }
 
@@ -71,6 +89,8 @@ const encoder = new TextEncoder();
 /**
  * An estimate without a tokenizer: 4 tokens a message, a token per 4 bytes of UTF-8 (so that scripts with long characters are
  * not taken for short), 1200 for each image or file. Give `countTokens` where the limit must be exact.
+ *
+ * @example const tokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
  */
 export function estimateTokens(message: NeutralMessage): number {
   const { content } = message;

@@ -16,7 +16,7 @@ const UNKNOWN = JSON.stringify({
  * human: providers refuse the conversation otherwise. Calls at the end stay open, they may be waiting for an approval. Adds
  * messages, changes none; with nothing to close the same messages come back.
  *
- * @example await model.invoke(closeOpenCalls(history))
+ * @example const sent = closeOpenCalls(history); // every call in it has a result
  */
 export function closeOpenCalls(messages: readonly NeutralMessage[]): NeutralMessage[] {
   const lastHuman = messages.findLastIndex(({ role }) => role === "human");

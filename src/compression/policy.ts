@@ -7,6 +7,7 @@ import { estimateTokens, type NeutralMessage } from "./message.js";
 import type { ToolResultRule } from "./shorten.js";
 import { Summaries, type Summarize } from "./summaries.js";
 
+/** How older results are cut. */
 export interface ToolResultOptions {
   /** Characters that are left of an older result. Images and files of it are left out. */
   readonly maxChars: number;
@@ -16,9 +17,11 @@ export interface ToolResultOptions {
 
 /** At least one of `maxTokens`, `maxMessages` and `toolResults`. */
 export interface CompressionOptions {
-  /** The most tokens the model is sent, as `countTokens` counts them. Tool definitions are not counted. */
+  /**
+   * The most tokens the model is sent, as `countTokens` counts them. Tool definitions are not counted. Default: no limit.
+   */
   readonly maxTokens?: number;
-  /** The most messages the model is sent; all system messages together are one. */
+  /** The most messages the model is sent; all system messages together are one. Default: no limit. */
   readonly maxMessages?: number;
   /** Tokens of one message. Default: an estimate from its size (a token per 4 bytes, 1200 per image). */
   readonly countTokens?: (message: NeutralMessage) => number;
@@ -30,7 +33,8 @@ export interface CompressionOptions {
   readonly toolResults?: ToolResultOptions;
   /**
    * Writes the summary that stands for what is dropped. `earlier` is the summary of the messages before these, if there is one.
-   * With it, more is dropped at a time (to half of the limit), so that a summary serves several turns; a fifth of `maxTokens` is left to it, and a longer one is cut. An empty text: none.
+   * With it, more is dropped at a time (to half of the limit), so that a summary serves several turns; a fifth of
+   * `maxTokens` is left to it, and a longer one is cut. An empty text: none. Default: what is dropped is just left out.
    */
   readonly summarize?: Summarize;
 }

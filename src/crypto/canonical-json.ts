@@ -122,8 +122,14 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 export function jsonCopy(value: unknown, limits: JsonLimits = NO_LIMITS): JsonValue {
   // JSON.parse defines members instead of assigning them: no key can reach a prototype.
   const copy: JsonValue = JSON.parse(write(value, limits, ORDERED));
-  freeze(copy);
-  return copy;
+  return frozenJson(copy);
+}
+
+/** The same value, frozen at every depth: for what was just parsed and belongs to nobody else. */
+export function frozenJson<T extends JsonValue>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const inner of Object.values(value)) frozenJson(inner);
+  return Object.freeze(value);
 }
 
 /** Do both have the same canonical form? What is not JSON is the same as nothing, not even itself. */
@@ -139,12 +145,6 @@ function canonicalOrNothing(value: unknown, limits: JsonLimits): string | undefi
     if (error instanceof NotJson) return undefined;
     throw error;
   }
-}
-
-function freeze(value: JsonValue): void {
-  if (typeof value !== "object" || value === null) return;
-  for (const inner of Object.values(value)) freeze(inner);
-  Object.freeze(value);
 }
 
 function write(value: unknown, limits: JsonLimits, form: Form): string {
@@ -236,13 +236,13 @@ function memberNames(object: object, walk: Walk): readonly string[] {
     keys = keys.filter((key) => Reflect.getOwnPropertyDescriptor(object, key)?.value !== undefined);
     if (keys.length * 5 - 1 > walk.left) throw notJson("bytes", walk);
   }
-  const names: string[] = [];
-  for (const key of keys) {
-    if (typeof key === "symbol") throw notJson("type", walk);
-    names.push(key);
-  }
+  if (!areNames(keys)) throw notJson("type", walk);
   // The default order is by code units, which is what RFC 8785 asks for.
-  return walk.sorted ? names.toSorted() : names;
+  return walk.sorted && keys.length > 1 ? keys.toSorted() : keys;
+}
+
+function areNames(keys: readonly (string | symbol)[]): keys is readonly string[] {
+  return keys.every((key) => typeof key === "string");
 }
 
 /** The value of an own, enumerable data property; a getter is refused, not called. */

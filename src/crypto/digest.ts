@@ -1,5 +1,5 @@
 // The one hash of the package: SHA-256 over the canonical JSON of `[label, value]`, so that no two uses can be confused.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson, type JsonLimits } from "./canonical-json.js";
 
 /** What a digest is for; part of what is hashed. A new format is a new label. */
@@ -15,9 +15,7 @@ export type DigestLabel =
 
 /** Lower-case hex SHA-256 of `[label, value]` as canonical JSON. Throws `NotJson`. */
 export function digest(label: DigestLabel, value: unknown, limits?: JsonLimits): string {
-  return createHash("sha256")
-    .update(labelled(label, value, limits))
-    .digest("hex");
+  return hash("sha256", labelled(label, value, limits));
 }
 
 /** The bytes (as text) of `[label, value]` that every hash and MAC is over. Throws `NotJson`. */

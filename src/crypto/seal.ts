@@ -28,21 +28,68 @@ const UNKNOWN_KEY =
 const PROCESS_KEY = "sealed by a process without a shared secret; set `secret`";
 const NOT_GENUINE = "sealed state was changed, or was made for another run or purpose; nothing was run";
 
-/** Seals a JSON value with the current key; member order is kept. Throws `NotJson`. */
-export function seal(ring: KeyRing, context: SealContext, value: JsonValue): string {
-  return sealBytes(ring, context, Buffer.from(orderedJson(value), "utf8"));
+/** Seals and opens for one place: what all envelopes of a place share is made once. */
+export class Sealer {
+  readonly #ring: KeyRing;
+  readonly #purpose: SealPurpose;
+  readonly #bound: Buffer;
+  #key: KeyObject | undefined;
+
+  constructor(ring: KeyRing, { purpose, owner }: SealContext) {
+    this.#ring = ring;
+    this.#purpose = purpose;
+    this.#bound = Buffer.from(canonicalJson([LABEL, purpose, owner]), "utf8");
+  }
+
+  /** Seals a JSON value with the current key; member order is kept. Throws `NotJson`. */
+  seal(value: JsonValue): string {
+    return this.sealBytes(Buffer.from(orderedJson(value), "utf8"));
+  }
+
+  /** Like `seal`, for at least one byte of something that has a format of its own. */
+  sealBytes(bytes: Uint8Array): string {
+    const iv = freshIv();
+    const cipher = createCipheriv(CIPHER, this.#current(), iv, { authTagLength: TAG_BYTES }).setAAD(this.#bound);
+    const body = [cipher.update(bytes), cipher.final()];
+    return `v1.${this.#ring.currentId}.${Buffer.concat([iv, cipher.getAuthTag(), ...body]).toString("base64url")}`;
+  }
+
+  /** The sealed value, fresh each time. Throws `FlowError` when it is not exactly what was sealed here for this owner. */
+  open(text: unknown): JsonValue {
+    // Authentic, so it is the JSON that `seal` wrote.
+    const value: JsonValue = JSON.parse(this.openBytes(text).toString("utf8"));
+    return value;
+  }
+
+  /** The bytes given to `sealBytes`. Throws `FlowError` as `open` does. */
+  openBytes(text: unknown): Buffer {
+    const { keyId, bytes } = parseEnvelope(text);
+    const keys = sealKeys(this.#ring, keyId, this.#purpose);
+    for (const key of keys) {
+      const plain = decrypt(key, this.#bound, bytes);
+      if (plain !== undefined) return plain;
+    }
+    // Another process and a changed byte look the same under a random key; the cure is the same too.
+    if (keyId === PROCESS_KEY_ID) throw new FlowError(PROCESS_KEY);
+    throw new FlowError(keys.length === 0 ? UNKNOWN_KEY : NOT_GENUINE);
+  }
+
+  #current(): KeyObject {
+    this.#key ??= sealKeys(this.#ring, this.#ring.currentId, this.#purpose)[0];
+    // The current key is always on its ring.
+    if (this.#key === undefined) throw new FlowError(UNKNOWN_KEY);
+    return this.#key;
+  }
 }
 
-/** Like `seal`, for at least one byte of something that has a format of its own. */
+/** One envelope, as `Sealer.seal` makes it. */
+export function seal(ring: KeyRing, context: SealContext, value: JsonValue): string {
+  return new Sealer(ring, context).seal(value);
+}
+
+/** One envelope, as `Sealer.sealBytes` makes it. */
 export function sealBytes(ring: KeyRing, context: SealContext, bytes: Uint8Array): string {
-  const keyId = ring.currentId;
-  const [key] = sealKeys(ring, keyId, context.purpose);
-  // The current key is always on its ring.
-  if (key === undefined) throw new FlowError(UNKNOWN_KEY);
-  const iv = freshIv();
-  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(bound(context));
-  const body = [cipher.update(bytes), cipher.final()];
-  return `v1.${keyId}.${Buffer.concat([iv, cipher.getAuthTag(), ...body]).toString("base64url")}`;
+  return new Sealer(ring, context).sealBytes(bytes);
 }
 
 const POOLED_IVS = 256;
@@ -56,33 +103,14 @@ function freshIv(): Buffer {
   return iv;
 }
 
-/** The sealed value, fresh each time. Throws `FlowError` when it is not exactly what was sealed here for this owner. */
+/** What is in an envelope, as `Sealer.open` gives it. */
 export function openSeal(ring: KeyRing, context: SealContext, text: unknown): JsonValue {
-  // Authentic, so it is the JSON that `seal` wrote.
-  const value: JsonValue = JSON.parse(opened(ring, context, text).toString("utf8"));
-  return value;
+  return new Sealer(ring, context).open(text);
 }
 
 /** The bytes given to `sealBytes`, in memory of their own. Throws `FlowError` as `openSeal` does. */
 export function openSealedBytes(ring: KeyRing, context: SealContext, text: unknown): Uint8Array {
-  return new Uint8Array(opened(ring, context, text));
-}
-
-function opened(ring: KeyRing, context: SealContext, text: unknown): Buffer {
-  const { keyId, bytes } = parseEnvelope(text);
-  const keys = sealKeys(ring, keyId, context.purpose);
-  const aad = bound(context);
-  for (const key of keys) {
-    const plain = decrypt(key, aad, bytes);
-    if (plain !== undefined) return plain;
-  }
-  // Another process and a changed byte look the same under a random key; the cure is the same too.
-  if (keyId === PROCESS_KEY_ID) throw new FlowError(PROCESS_KEY);
-  throw new FlowError(keys.length === 0 ? UNKNOWN_KEY : NOT_GENUINE);
-}
-
-function bound({ purpose, owner }: SealContext): Buffer {
-  return Buffer.from(canonicalJson([LABEL, purpose, owner]), "utf8");
+  return new Uint8Array(new Sealer(ring, context).openBytes(text));
 }
 
 function parseEnvelope(text: unknown): { readonly keyId: string; readonly bytes: Buffer } {

@@ -16,33 +16,47 @@ import { runCall, signalOf } from "./run-call.js";
 import { runBatch, type CallOutcome } from "./run-many.js";
 import { currentScope, refuseLate, type Scope } from "./scope.js";
 
+/** What a run is named by and told. */
 export interface ContextOptions {
   /** Names the run: the same id is the same run, whose finished calls replay. Default: a random one. */
   readonly runId?: string;
+  /** The conversation; two threads may use the same run ids. Default: none. */
   readonly threadId?: string;
+  /** Who the run acts for: in requests, in the ledger, in tools. Default: nobody. */
   readonly principal?: string;
+  /** Aborts every call of the run. Default: none. */
   readonly signal?: AbortSignal;
+  /** For tools, predicates and hooks. Default `{}`. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** How one call runs. */
 export interface RunOptions {
   /** Default: the run around the caller, else a new one. */
   readonly context?: RunContext;
   /** Stable name of the call within its run. Default: its position among the calls of this tool with these arguments. */
   readonly callId?: string;
+  /** Gives up on this call. Default: the run's. */
   readonly signal?: AbortSignal;
 }
 
 /** One call of a batch. */
 export interface BatchCall {
+  /** The tool's name, as the model wrote it. */
   readonly tool: string;
+  /** Its arguments, not yet parsed. */
   readonly args: unknown;
+  /** Stable name of the call within its run. Default: its position among the calls of this tool with these arguments. */
   readonly callId?: string;
 }
 
+/** How a batch runs. */
 export interface BatchRunOptions {
+  /** The run it belongs to. Default: the run around the caller, else a new one. */
   readonly context?: RunContext;
+  /** How many calls that need no human run at once. Default: the executor's. */
   readonly concurrency?: number;
+  /** Gives up on what has not finished. Default: the run's. */
   readonly signal?: AbortSignal;
 }
 
@@ -59,11 +73,13 @@ export function partsOf(executor: Executor): ExecutorParts {
  * Runs registered tools: arguments checked, hooks called, humans asked, each call once, everything in the ledger.
  *
  * @example
- * const executor = new Executor(registry, { approval: port, secret });
+ * const executor = new Executor(registry, { approval, secret });
  * const rate = await executor.run(shippingRate, { item: "laptop" });
  */
 export class Executor<Names extends string = string> {
+  /** The tools this executor runs; no others. */
   readonly registry: Registry;
+  /** Where calls and costs are recorded: the one that was given, else a `MemoryLedger`. */
   readonly ledger: Ledger;
   readonly #parts: ExecutorParts;
   readonly #tasks = new WeakMap<RunContext, TaskRun>();
@@ -80,6 +96,7 @@ export class Executor<Names extends string = string> {
    * Would this call ask a human, and why? Parses the arguments and evaluates the rules; asks and runs nothing.
    *
    * @throws ToolArgsInvalid, ToolNotFound
+   * @throws ToolUsageError when the tool or the context is of another executor, or a `confirm` or a policy misbehaves
    */
   async explain(
     tool: string | AnyToolSpec,
@@ -121,7 +138,7 @@ export class Executor<Names extends string = string> {
     const scope = this.#scope(context);
     refuseLate(scope);
     const request = { tool: this.#registered(tool), args, callId, signal };
-    if (!scope.task.host.pauses) return runCall(this.#parts, scope, request);
+    if (!scope.task.host.pauses) return await runCall(this.#parts, scope, request);
     return scope.task.deciding((decided) => runCall(this.#parts, scope, { ...request, decided }));
   }
 
@@ -131,6 +148,7 @@ export class Executor<Names extends string = string> {
    *
    * @throws the control flow a call ended with (a pause, an abort) once the others have settled; a failure the model may not
    * read when calls that need a human had not been asked yet
+   * @throws ToolUsageError when there is no such option, or the context is of another executor
    */
   async runMany(calls: readonly BatchCall[], options: BatchRunOptions = {}): Promise<CallOutcome[]> {
     const { context, concurrency = this.#parts.concurrency, signal, ...rest } = options;

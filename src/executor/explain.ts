@@ -9,9 +9,11 @@ import { prepare } from "./pipeline.js";
 import { newAttempt } from "./run-call.js";
 import { validateArgs } from "./stages/validate-args.js";
 
+/** What `explain` says about a call. */
 export interface Explanation {
   /** Would a human be asked before this call runs? */
   readonly asks: boolean;
+  /** Why it asks, or that nobody does. */
   readonly because: ConfirmReason;
 }
 

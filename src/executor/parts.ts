@@ -19,6 +19,7 @@ import type { ConfirmPredicate } from "../tools/spec.js";
 import { settlePolicy, type Policy } from "./policy.js";
 import type { Logger } from "../tools/logger.js";
 
+/** What an executor is made of. Every option has a default. */
 export interface ExecutorOptions<Names extends string = string> {
   /** Who decides about calls that need a human. Without one such calls are refused. */
   readonly approval?: ApprovalPort;
@@ -27,44 +28,67 @@ export interface ExecutorOptions<Names extends string = string> {
    * Default: the approval port's key, else a random one of this process.
    */
   readonly secret?: Secrets;
+  /** Around every call, the first one outermost. Default: none. */
   readonly hooks?: readonly Partial<Hook>[];
   /** Uses of answers beyond this process and beyond what a rolled-back checkpointer forgets. Default: none. */
   readonly claims?: ClaimStore;
   /** Default: a `MemoryLedger`. */
   readonly ledger?: Ledger;
-  /** Ask more than the tools say, never less. Names are checked here, and by the compiler for `new Registry([...])`. */
+  /**
+   * Ask more than the tools say, never less. Names are checked here, and by the compiler for `new Registry([...])`. Default:
+   * what the tools say.
+   */
   readonly policy?: Policy<NoInfer<Names>>;
   /** Where results of tools with `cache` are kept, and first results of `oncePerRun` tools beyond the process. Default: in memory. */
   readonly cache?: ResultCache;
   /** How many parallel-safe calls of a batch run at once. Default: no cap. */
   readonly concurrency?: number;
-  /** Who a run acts for, from what the host knows: LangGraph's `configurable`. A `principal` given to `context()` wins. */
+  /**
+   * Who a run acts for, from what the host knows: LangGraph's `configurable`. A `principal` given to `context()` wins.
+   * Default: nobody.
+   */
   readonly principal?: (source: unknown) => string | undefined;
   /** How deep (at most 240) and how large arguments may be. Default: depth 64, 1 MiB of canonical JSON. */
   readonly limits?: Partial<JsonLimits>;
   /** Default: says nothing. */
   readonly logger?: Logger;
+  /** Every date and every wait comes from it. Default: the system's. */
   readonly clock?: Clock;
 }
 
+/** What an executor was settled to: every option with its default filled in. */
 export interface ExecutorParts {
+  /** Random, of this executor: claims of this process are made under it. */
   readonly id: string;
+  /** The tools it runs. */
   readonly registry: Registry;
+  /** Who decides; `undefined`: calls that need a human are refused. */
   readonly port: ApprovalPort | undefined;
+  /** Seals, and signs when the port has no key of its own. */
   readonly keys: KeyRing;
+  /** Uses of answers beyond this process. */
   readonly claims: ClaimStore | undefined;
+  /** Complete hooks, the first one outermost. */
   readonly hooks: readonly Hook[];
+  /** Where calls are recorded. */
   readonly ledger: Ledger;
+  /** Rules by tool name, on top of the tools' own. */
   readonly policy: ReadonlyMap<string, true | ConfirmPredicate<never>>;
+  /** Where results are kept. */
   readonly cache: ResultCache;
   /** The cache that was given: other processes may share it. */
   readonly sharedCache: ResultCache | undefined;
   /** Cached calls that are running now, by cache key. Never reject. */
   readonly inFlight: Map<string, Promise<unknown>>;
+  /** Parallel-safe calls of a batch at once; `Infinity` without a cap. */
   readonly concurrency: number;
+  /** Who a run acts for, from what the host knows. */
   readonly principal: (source: unknown) => string | undefined;
+  /** How deep and how large arguments may be. */
   readonly limits: JsonLimits;
+  /** Where it says what happened. */
   readonly logger: Logger;
+  /** Every date and every wait comes from it. */
   readonly clock: Clock;
 }
 

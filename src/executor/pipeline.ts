@@ -6,8 +6,10 @@ import type { Attempt } from "./attempt.js";
 
 /** Looks at the call; throwing or setting `settled` ends it before it is performed. */
 export type PrepareStage = (attempt: Attempt) => Promise<void> | void;
-/** Wraps what comes after it. A stage that has nothing to do for a call hands on `next()` as it is: promises cost. */
-export type PerformStage = (attempt: Attempt, next: () => Promise<unknown>) => Promise<unknown>;
+/** Everything that comes after a stage. */
+export type Next = (attempt: Attempt) => Promise<unknown>;
+/** Wraps what comes after it. A stage that has nothing to do for a call hands on `next(attempt)` as it is: promises cost. */
+export type PerformStage = (attempt: Attempt, next: Next) => Promise<unknown>;
 
 /** Run the prepare stages until one settles the call. Never rejects: what a stage throws is how the call ended. */
 export async function prepare(stages: readonly PrepareStage[], attempt: Attempt): Promise<void> {
@@ -24,14 +26,11 @@ export async function prepare(stages: readonly PrepareStage[], attempt: Attempt)
   }
 }
 
-/** Compose the perform stages into one function; the first is the outermost. */
-export function compose(stages: readonly PerformStage[]): (attempt: Attempt) => Promise<unknown> {
-  return (attempt) => {
-    const from = (index: number): Promise<unknown> => {
-      const stage = stages[index];
-      if (stage === undefined) throw new Error("internal: the last stage called next");
-      return stage(attempt, () => from(index + 1));
-    };
-    return from(0);
-  };
+/** Compose the perform stages into one function, once for all calls; the first is the outermost. */
+export function compose(stages: readonly PerformStage[]): Next {
+  return stages.reduceRight<Next>((next, stage) => (attempt) => stage(attempt, next), afterLast);
+}
+
+function afterLast(): never {
+  throw new Error("internal: the last stage called next");
 }

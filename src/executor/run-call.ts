@@ -43,7 +43,8 @@ export async function prepareCall(parts: ExecutorParts, scope: Scope, request: C
 }
 
 export async function runCall(parts: ExecutorParts, scope: Scope, request: CallRequest): Promise<unknown> {
-  const attempt = await prepareCall(parts, scope, request);
+  const attempt = newAttempt(parts, scope, request);
+  await runPrepare(PREPARE, attempt);
   if (!attempt.needsHuman) attempt.decided();
   return performCall(attempt);
 }
@@ -138,7 +139,10 @@ function noEntry(rawDigest: string): { entry: CallEntry; misuse: unknown } {
 
 /** Everything that may stop a call, as one signal: its own, the body it was called by, its run. */
 export function signalOf({ task, context, outer }: Scope, own: AbortSignal | undefined): AbortSignal | undefined {
-  const signals = [own, outer?.signal, context.signal ?? task.signal].filter((signal) => signal !== undefined);
+  const run = context.signal ?? task.signal;
+  // As nearly every call: nothing to join.
+  if (outer?.signal === undefined && (own === undefined || own === run)) return run;
+  const signals = [own, outer?.signal, run].filter((signal) => signal !== undefined);
   const [first, ...others] = new Set(signals);
   return first === undefined || others.length === 0 ? first : AbortSignal.any([first, ...others]);
 }

@@ -14,6 +14,7 @@ import type { Scope } from "./scope.js";
 
 /** How one call of a batch ended, in the terms of `Promise.allSettled`. */
 export type CallOutcome = PromiseSettledResult<unknown> & {
+  /** The id of the call, given or made. */
   readonly callId: string;
   /** What ran instead, when a reviewer edited the arguments; also on a replay. */
   readonly editedArguments: JsonObject | undefined;
@@ -38,8 +39,8 @@ export async function runBatch(
 ): Promise<CallOutcome[]> {
   checkConcurrency(concurrency);
   const prepared = await Promise.all(calls.map((call) => prepareCall(parts, scope, { ...call, signal })));
-  const asking = prepared.filter((attempt) => attempt.settled === undefined && attempt.needsHuman);
-  const plain = prepared.filter((attempt) => !asking.includes(attempt));
+  const asking = prepared.filter((attempt) => isAsking(attempt));
+  const plain = prepared.filter((attempt) => !isAsking(attempt));
   const results = new Map<Attempt, PromiseSettledResult<unknown>>();
   try {
     await runPrepared({ plain, asking, results }, { concurrency, signal });
@@ -51,6 +52,10 @@ export async function runBatch(
     throw error;
   }
   return prepared.map((attempt) => outcome(attempt, results));
+}
+
+function isAsking({ settled, needsHuman }: Attempt): boolean {
+  return settled === undefined && needsHuman;
 }
 
 interface Prepared {

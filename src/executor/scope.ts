@@ -22,15 +22,21 @@ export interface OuterCall {
   running: boolean;
 }
 
+/** What surrounds a call: its task run, its run, and the call it is part of. */
 export interface Scope {
+  /** The task run that remembers it. */
   readonly task: TaskRun;
+  /** The run. */
   readonly context: RunContext;
+  /** The call whose body made this one; `undefined` outside of tool bodies. */
   readonly outer: OuterCall | undefined;
 }
 
 const scopes = contextStore<Scope>();
 
+/** The scope of the tool body or node that runs now, if any. */
 export const currentScope = scopes.current;
+/** Runs a function inside a scope. */
 export const enterScope = scopes.enter;
 
 /**
@@ -44,7 +50,11 @@ export function refuseLate({ task, outer }: Scope): void {
   throw new ToolUsageError("this visit is over: wait for your calls");
 }
 
-/** The run and call of the tool body that asks; `undefined` outside one. */
+/**
+ * The run and call of the tool body that asks; `undefined` outside one.
+ *
+ * @example const callId = currentContext()?.callId; // in a function that a tool calls
+ */
 export function currentContext(): CallContext | undefined {
   const scope = currentScope();
   if (scope?.outer === undefined) return undefined;

@@ -6,24 +6,16 @@ import type { ToolContext } from "../tools/spec.js";
 import type { Attempt } from "./attempt.js";
 import { enterScope, refuseLate, type OuterCall } from "./scope.js";
 
-interface Surroundings {
-  /** Run the function where `executor.run` and `currentContext` find this call. */
-  within(body: (ctx: ToolContext) => unknown): Promise<unknown>;
+/** The call as those that its body makes see it; whoever runs the body says when it has ended. */
+export function outerCall(attempt: Attempt): OuterCall {
+  const { task, name, callId, claimed: approved, bodySignal: signal } = attempt;
+  return { tool: name, callId, approved, signal, children: 0, task, running: true };
 }
 
-export function toolContext(attempt: Attempt): Surroundings {
-  const { task, context, name, callId } = attempt;
-  const { claimed: approved, bodySignal: signal } = attempt;
-  const self: OuterCall = { tool: name, callId, approved, signal, children: 0, task, running: true };
-  return {
-    async within(body) {
-      try {
-        return await enterScope({ task, context, outer: self }, () => body(contextOf(attempt, self)));
-      } finally {
-        self.running = false;
-      }
-    },
-  };
+/** Call the function where `executor.run` and `currentContext` find this call. */
+export function enterBody(attempt: Attempt, self: OuterCall, body: (ctx: ToolContext) => unknown): unknown {
+  const { task, context } = attempt;
+  return enterScope({ task, context, outer: self }, () => body(contextOf(attempt, self)));
 }
 
 function contextOf(attempt: Attempt, self: OuterCall): ToolContext {

@@ -25,8 +25,12 @@ type RuleFor<Value> =
 /** A merge rule per field that several nodes may write in one step. */
 export type MergeRules<State> = { readonly [Field in keyof State]?: RuleFor<State[Field]> };
 
+/** What holds for every visit of a node. */
 export interface NodeOptions<State> {
-  /** A gate: nothing of the step runs before a human approved. Gives what the human sees; edits are fields of the state. */
+  /**
+   * A gate: nothing of the step runs before a human approved. Gives what the human sees; edits are fields of the state.
+   * Default: no gate.
+   */
   readonly pause?: (state: Readonly<State>) => JsonObject;
   /** Milliseconds for each attempt at a visit, 1 to 2^31 - 1. Default: none. */
   readonly timeoutMs?: number;
@@ -34,6 +38,7 @@ export interface NodeOptions<State> {
   readonly retries?: number | RetryOptions;
 }
 
+/** How often a way may be taken. */
 export interface EdgeOptions<Nodes extends string> {
   /** How often this way may be taken in one run. Default: without limit, which is only for ways outside loops. */
   readonly maxLoops?: number;
@@ -41,9 +46,14 @@ export interface EdgeOptions<Nodes extends string> {
   readonly orElse?: Nodes;
 }
 
+/** How often the ways of a route may be taken. */
 export interface RouteOptions<Target extends string, Nodes extends string> {
-  /** How often each target may be chosen in one run: one number for all, or one per target. */
+  /**
+   * How often each target may be chosen in one run: one number for all, or one per target. Default: without limit, which is
+   * only for ways outside loops.
+   */
   readonly maxLoops?: number | { readonly [Name in Target]?: number };
+  /** Where to go instead when the chosen way may not be taken again. Default: `FlowLoopExceeded`. */
   readonly orElse?: Nodes;
 }
 
@@ -81,7 +91,11 @@ export function keepDefinition(flow: object, definition: FlowDefinition): void {
   DEFINITIONS.set(flow, definition);
 }
 
-/** @throws ToolUsageError when it is not a flow of this copy of the package */
+/**
+ * What a flow was drawn as.
+ *
+ * @throws ToolUsageError when it is not a flow of this copy of the package
+ */
 export function definitionOf(flow: object): FlowDefinition {
   const definition = DEFINITIONS.get(flow);
   if (definition !== undefined) return definition;

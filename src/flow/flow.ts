@@ -65,7 +65,9 @@ type NoStrayRules<State, Rules> = {
 
 type RulesFor<Schema, Rules> = Rules & MergeRules<StateOf<Schema>> & NoStrayRules<StateOf<Schema>, Rules>;
 
+/** The state of a flow. */
 export interface FlowOptions<Schema extends StateSchema, Rules> {
+  /** A schema for each field; writes are parsed by it. */
   readonly state: Schema;
   /** What happens to several writes of one step to one field. Default: two writers are refused. */
   readonly merge?: Rules;
@@ -83,14 +85,18 @@ type Work<State, Writes, ItemWrites> =
  * @example
  * const order = new Flow("order", { state: z.object({ item: z.string(), rate: z.number().default(0) }) })
  *   .node("rate", call(shippingRate, { args: (state) => ({ item: state.item }), into: "rate" }))
- *   .node("place", place, { pause: (state) => ({ rate: state.rate }) })
+ *   .node("place", async (state, { run }) => { await run("placeOrder", { item: state.item }); }, {
+ *     pause: (state) => ({ item: state.item, rate: state.rate }),
+ *   })
  *   .edge("rate", "place")
  *   .end("place");
  */
 // The one class with three type parameters: schema and rules say what may be read and written, names what may be linked.
 export class Flow<Schema extends StateSchema, Rules = object, Nodes extends string = never> {
+  /** Names the flow in requests, messages and checkpoints. */
   readonly name: string;
 
+  /** @throws ToolUsageError naming the option that does not exist, or when the options or the state are no objects */
   constructor(name: string, options: FlowOptions<Schema, RulesFor<Schema, Rules>>) {
     refuseNoObject("new Flow", options);
     const { state, merge = {}, ...rest } = options;
@@ -100,7 +106,11 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
     keepDefinition(this, { name, state, merge, nodes: [], edges: [], routes: [], starts: [], ends: [] });
   }
 
-  /** Add a node. What it returns, and `into`, are checked against the state. */
+  /**
+   * Add a node, in a new flow: this one stays as it is. What it returns, and `into`, are checked against the state. Faults are found by `validate`.
+   *
+   * @throws ToolUsageError when this is not a flow of this copy of the package
+   */
   node<const Name extends string>(
     name: Name,
     work: Work<StateOf<Schema>, WritesOf<Schema, Rules>, ItemWritesOf<Schema, Rules>>,
@@ -111,12 +121,20 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
     return this.#with((flow) => ({ nodes: [...flow.nodes, node] }));
   }
 
-  /** After `from` comes `to`. Several edges from one node are taken at once. */
+  /**
+   * After `from` comes `to`. Several edges from one node are taken at once.
+   *
+   * @throws ToolUsageError when this is not a flow of this copy of the package
+   */
   edge(from: Nodes, to: NoInfer<Nodes>, options: EdgeOptions<NoInfer<Nodes>> = {}): Flow<Schema, Rules, Nodes> {
     return this.#with((flow) => ({ edges: [...flow.edges, { from, to, options: { ...options } }] }));
   }
 
-  /** After `from` comes what the function chooses of the targets: one, several, or none (`[]` ends this branch). */
+  /**
+   * After `from` comes what the function chooses of the targets: one, several, or none (`[]` ends this branch).
+   *
+   * @throws ToolUsageError when this is not a flow of this copy of the package
+   */
   route<const Target extends Nodes>(
     from: Nodes,
     choose: (state: Readonly<StateOf<Schema>>) => NoInfer<Target> | readonly NoInfer<Target>[],
@@ -129,12 +147,20 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
     return this.#with((flow) => ({ routes: [...flow.routes, route] }));
   }
 
-  /** Where a run begins. Default: the first node. */
+  /**
+   * Where a run begins. Default: the first node.
+   *
+   * @throws ToolUsageError when this is not a flow of this copy of the package
+   */
   start(name: Nodes): Flow<Schema, Rules, Nodes> {
     return this.#with((flow) => ({ starts: [...flow.starts, name] }));
   }
 
-  /** A branch that comes here is over after this node. */
+  /**
+   * A branch that comes here is over after this node.
+   *
+   * @throws ToolUsageError when this is not a flow of this copy of the package
+   */
   end(name: Nodes): Flow<Schema, Rules, Nodes> {
     return this.#with((flow) => ({ ends: [...flow.ends, name] }));
   }
@@ -143,12 +169,17 @@ export class Flow<Schema extends StateSchema, Rules = object, Nodes extends stri
    * Check the whole flow. Runners do it themselves.
    *
    * @throws FlowError that names every fault at once: node, edge or field
+   * @throws ToolUsageError when this is not a flow of this copy of the package
    */
   validate(): void {
     planOf(definitionOf(this));
   }
 
-  /** The flow as a Mermaid flowchart. */
+  /**
+   * The flow as a Mermaid flowchart.
+   *
+   * @throws ToolUsageError when this is not a flow of this copy of the package
+   */
   toMermaid(): string {
     return mermaidOf(definitionOf(this));
   }

@@ -16,7 +16,11 @@ export interface Onward {
 /** Steps a run may take, resumes included, when nobody says otherwise. */
 export const MAX_STEPS = 100;
 
-/** @throws FlowLoopExceeded when a run that has finished so many steps may not take another */
+/**
+ * Refuses another step of a run that took as many as it may.
+ *
+ * @throws FlowLoopExceeded when a run that has finished so many steps may not take another
+ */
 export function refuseMoreSteps({ name }: FlowPlan, steps: number, maxSteps: number): void {
   if (steps < maxSteps) return;
   throw new FlowLoopExceeded(`flow "${name}" took ${maxSteps} steps, which is as many as it may`);

@@ -5,7 +5,9 @@ import { canonicalJson, isJson } from "../crypto/canonical-json.js";
 
 /** All writes of a superstep into one value. `current` is undefined while nothing was written. */
 export interface MergeRule<Value, Write = Value> {
+  /** For messages and for the fingerprint of the flow. */
   readonly name: string;
+  /** The value after the writes, in a fixed order: by node name, then by item. */
   readonly apply: (current: Value | undefined, writes: readonly Write[]) => Value;
 }
 

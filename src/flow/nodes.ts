@@ -12,8 +12,11 @@ declare const ITEM_WRITES: unique symbol;
 
 /** What a node function is told about its visit. */
 export interface FlowContext {
+  /** The run the visit belongs to. */
   readonly runId: string;
+  /** The thread, in a compiled flow. */
   readonly threadId: string | undefined;
+  /** The node's name. */
   readonly node: string;
   /** 1 for the first visit of this node in this run. */
   readonly visit: number;
@@ -21,8 +24,11 @@ export interface FlowContext {
   readonly attempt: number;
   /** Aborted when the run is, or when the visit takes too long. */
   readonly signal: AbortSignal;
+  /** Who the run acts for. */
   readonly principal: string | undefined;
+  /** What the runner was given, or the framework's metadata of the run; kept nowhere. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The executor's logger. */
   readonly log: Logger;
   /**
    * Run a registered tool as a call of this visit. When the visit is run again (after a pause, a failure, a retry) what finished
@@ -37,7 +43,9 @@ export interface FlowRun {
   (tool: string, args: unknown, options?: FlowCallOptions): Promise<unknown>;
 }
 
+/** How a call of a node function is named. */
 export interface FlowCallOptions {
+  /** Stable name of the call within its visit. Default: its position among the calls of its tool with its arguments. */
   readonly callId?: string;
 }
 
@@ -49,31 +57,45 @@ export type FlowFunction<State, Writes> = (
 
 /** A tool call as a node. `Writes` is what may be written to each field. */
 export interface CallNode<State, Writes> {
+  /** Tells the kinds of node apart. */
   readonly kind: "call";
+  /** The tool's name. */
   readonly tool: string;
+  /** The tool, when it was given and not named: the executor must have this very one. */
   readonly spec: AnyToolSpec | undefined;
+  /** The arguments, from the state. */
   readonly args: (state: State) => unknown;
+  /** The field that gets the result. */
   readonly into: string;
   readonly [WRITES]?: (writes: Writes) => void;
 }
 
 /** A tool call per item as a node: one step, however many items. `Writes` is what one item may write to each field. */
 export interface MapNode<State, Writes> {
+  /** Tells the kinds of node apart. */
   readonly kind: "map";
+  /** The items, from the state. */
   readonly over: (state: State) => unknown;
   /** For drawings and messages. */
   readonly overName: string;
+  /** The tool's name. */
   readonly tool: string;
+  /** The tool, when it was given and not named: the executor must have this very one. */
   readonly spec: AnyToolSpec | undefined;
+  /** The arguments of one item's call. */
   readonly args: (item: never, state: State, index: number) => unknown;
+  /** The field that gets the results, one write per item, in the order of the items. */
   readonly into: string;
+  /** How many items run at once; `undefined`: as many as the executor's `concurrency`. */
   readonly concurrency: number | undefined;
   readonly [ITEM_WRITES]?: (writes: Writes) => void;
 }
 
 /** Runs once after all branches that reach it, however long they are. */
 export interface JoinNode<State, Writes> {
+  /** Tells the kinds of node apart. */
   readonly kind: "join";
+  /** What it does when all have arrived; `undefined`: nothing. */
   readonly run: FlowFunction<State, Writes> | undefined;
 }
 
@@ -93,7 +115,10 @@ interface CallOptions<State, Args, Into> {
 /**
  * A node that calls one tool and writes its result.
  *
- * @example .node("rate", call(shippingRate, { args: (state) => ({ item: state.item }), into: "rate" }))
+ * @throws ToolUsageError when the tool is neither a defined one nor a name, or naming the option that does not exist
+ * @example
+ * new Flow("order", { state: z.object({ item: z.string(), rate: z.number().default(0) }) })
+ *   .node("rate", call(shippingRate, { args: (state) => ({ item: state.item }), into: "rate" }));
  */
 export function call<State, Writes = AnyWrites, In = unknown, Out = never>(
   tool: string | ToolSpec<In, Out>,
@@ -129,7 +154,10 @@ type ItemsOf<State, Over> = Over extends keyof State ? ItemOf<State[Over]> : nev
 /**
  * A node that calls a tool for each item of a list. Calls that need nobody run first, then the others one by one.
  *
- * @example .node("rates", map("items", { tool: shippingRate, args: (item) => ({ item: item.name }), into: "rates" }))
+ * @throws ToolUsageError when the tool is neither a defined one nor a name, or naming the option that does not exist
+ * @example
+ * const state = z.object({ items: z.array(z.object({ name: z.string() })), rates: z.array(z.number()).default([]) });
+ * new Flow("order", { state }).node("rates", map("items", { tool: shippingRate, args: (item) => ({ item: item.name }), into: "rates" }));
  */
 export function map<
   State,
@@ -167,7 +195,9 @@ export function map<
 /**
  * A node that waits for every branch that may still reach it and runs once. The function is optional.
  *
- * @example .node("all", join((state) => ({ total: state.rates.length })))
+ * @example
+ * const state = z.object({ rates: z.array(z.number()), total: z.number().default(0) });
+ * new Flow("order", { state }).node("all", join((state) => ({ total: state.rates.length })));
  */
 export function join<State, Writes>(run?: FlowFunction<State, NoInfer<Writes>>): JoinNode<State, Writes> {
   return Object.freeze({ kind: "join", run });

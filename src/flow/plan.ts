@@ -21,23 +21,37 @@ export interface PlanRoute {
   readonly ways: ReadonlyMap<string, PlanEdge>;
 }
 
+/** One node of a plan. */
 export interface PlanNode {
+  /** Its name. */
   readonly name: string;
+  /** What a visit does. */
   readonly work: AnyWork;
+  /** Does it wait for every branch that can reach it? */
   readonly isJoin: boolean;
+  /** Its gate, if it has one. */
   readonly pause: NodeOptions<never>["pause"];
+  /** Milliseconds for each attempt; `undefined`: no limit. */
   readonly timeoutMs: number | undefined;
+  /** How often a failed visit is attempted again. */
   readonly retry: RetryPolicy;
+  /** The ways taken after every visit. */
   readonly edges: readonly PlanEdge[];
+  /** The ways a function chooses among. */
   readonly routes: readonly PlanRoute[];
   /** Every node that can still be reached from here. */
   readonly reaches: ReadonlySet<string>;
 }
 
+/** A flow that passed its checks, with everything a runner looks up. */
 export interface FlowPlan {
+  /** The flow's name. */
   readonly name: string;
+  /** The fields of the state, by name. */
   readonly fields: Fields;
+  /** The nodes, by name. */
   readonly nodes: ReadonlyMap<string, PlanNode>;
+  /** The node where a run begins. */
   readonly start: string;
   /** What a checkpoint is bound to. */
   readonly fingerprint: string;
@@ -72,6 +86,7 @@ export function nodeOf(plan: FlowPlan, name: string): PlanNode {
 
 function makePlan(definition: FlowDefinition): FlowPlan {
   const ways = waysOf(definition);
+  const [edges, routes] = [byStart(definition.edges), byStart(definition.routes)];
   const nodes = definition.nodes.map(({ name, work, options }): [string, PlanNode] => {
     const isJoin = typeof work !== "function" && work.kind === "join";
     let reaches: ReadonlySet<string> | undefined;
@@ -81,7 +96,8 @@ function makePlan(definition: FlowDefinition): FlowPlan {
       isJoin,
       pause: options.pause,
       ...settleNode(name, options),
-      ...onwardOf(definition, name),
+      edges: (edges.get(name) ?? []).map(planEdge),
+      routes: (routes.get(name) ?? []).map(planRoute),
       // Asked for joins only: of every node of a long flow it would grow with the square.
       get reaches() {
         reaches ??= reachableFrom(ways, name);
@@ -100,16 +116,22 @@ function makePlan(definition: FlowDefinition): FlowPlan {
   };
 }
 
-function onwardOf({ edges, routes }: FlowDefinition, name: string): Pick<PlanNode, "edges" | "routes"> {
-  return {
-    edges: edges
-      .filter(({ from }) => from === name)
-      .map(({ to, options: { maxLoops, orElse } }) => ({ to, maxLoops, orElse })),
-    routes: routes
-      .filter(({ from }) => from === name)
-      .map(({ choose, targets, options: { maxLoops, orElse } }) => ({
-        choose,
-        ways: new Map(targets.map((to) => [to, { to, maxLoops: capOf(maxLoops, to), orElse }])),
-      })),
-  };
+/** Found once: looked for by each node, they would make a long flow's plan grow with the square. */
+function byStart<Way extends { readonly from: string }>(ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> {
+  const found = new Map<string, Way[]>();
+  for (const way of ways) {
+    const beside = found.get(way.from);
+    if (beside === undefined) found.set(way.from, [way]);
+    else beside.push(way);
+  }
+  return found;
+}
+
+function planEdge({ to, options: { maxLoops, orElse } }: FlowDefinition["edges"][number]): PlanEdge {
+  return { to, maxLoops, orElse };
+}
+
+function planRoute({ choose, targets, options }: FlowDefinition["routes"][number]): PlanRoute {
+  const { maxLoops, orElse } = options;
+  return { choose, ways: new Map(targets.map((to) => [to, { to, maxLoops: capOf(maxLoops, to), orElse }])) };
 }

@@ -9,8 +9,11 @@ import type { CompiledInput, CompiledSchema, Verdict } from "../tools/schema.js"
 import type { MergeRule } from "./merge.js";
 import { shown } from "./names.js";
 
+/** One field of a flow's state. */
 export interface Field {
+  /** Its name. */
   readonly name: string;
+  /** Parses what is written to it. */
   readonly schema: CompiledSchema;
   /** `undefined`: one writer per step. */
   readonly rule: MergeRule<never, never> | undefined;
@@ -27,16 +30,28 @@ export type Writes = ReadonlyMap<string, readonly JsonValue[]>;
 // Sealed state, journals and hosts put some more containers around a value, and JSON here ends at 256 of them.
 const MAX_DEPTH = 128;
 
+const LIMITS = { maxDepth: MAX_DEPTH, maxBytes: Number.POSITIVE_INFINITY };
+
+/** Copies that were made here: nobody can change them, so that they need no other copy on their way from node to node. */
+const COPIES = new WeakSet<object>();
+
 /** JSON of the value, frozen. @throws FlowError naming the field */
 export function fieldValue(field: string, value: unknown, what: string): JsonValue {
+  if (isCopy(value)) return value;
   try {
-    return jsonCopy(value, { maxDepth: MAX_DEPTH, maxBytes: Number.POSITIVE_INFINITY });
+    const copy = jsonCopy(value, LIMITS);
+    if (typeof copy === "object" && copy !== null) COPIES.add(copy);
+    return copy;
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     throw new FlowError(`${what}: field "${field}" cannot be kept: it holds something that is not JSON`, {
       cause: error,
     });
   }
+}
+
+function isCopy(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && COPIES.has(value);
 }
 
 /**
@@ -106,16 +121,15 @@ export function applyWrites(
       const all = byField.get(field) ?? { writers: new Set(), values: [] };
       byField.set(field, all);
       all.writers.add(node);
-      all.values.push(...values);
+      for (const value of values) all.values.push(value);
     }
   }
-  const changed = [...byField].flatMap(([name, { writers, values }]) => {
+  const changed: Record<string, JsonValue> = {};
+  for (const [name, { writers, values }] of byField) {
     const field = fields.get(name);
-    return field === undefined || values.length === 0
-      ? []
-      : [[name, mergeField(field, state[name], writers, values)] as const];
-  });
-  return changed.length === 0 ? state : Object.freeze({ ...state, ...Object.fromEntries(changed) });
+    if (field !== undefined && values.length > 0) changed[name] = mergeField(field, state[name], writers, values);
+  }
+  return Object.keys(changed).length === 0 ? state : Object.freeze({ ...state, ...changed });
 }
 
 /** What the writes of one step make of a field. @throws FlowError naming it, and both writers of one that takes one */

@@ -34,6 +34,7 @@ export interface Visit {
 
 /** What a visit came to. */
 export interface Visited extends Onward {
+  /** What it writes to the state. */
   readonly writes: Writes;
 }
 
@@ -104,7 +105,6 @@ async function workOf(visit: Visit, executor: Executor, { scope, attempt }: Atte
     try {
       return await enterScope(within, () => work(visit, executor, { scope: within, attempt }));
     } finally {
-      await task.allDecided();
       await callsEnded(task);
     }
   });
@@ -112,6 +112,7 @@ async function workOf(visit: Visit, executor: Executor, { scope, attempt }: Atte
 
 /** V4 */
 async function callsEnded(task: TaskRun): Promise<void> {
+  await task.allDecided();
   for (;;) {
     const own = [...task.entry.calls.values()].flatMap(({ running }) =>
       running?.owner === task ? [running.settled] : [],

@@ -16,10 +16,14 @@ export interface BudgetLimit {
   readonly maxCost?: number;
 }
 
+/** Limits for everything together, and for single tools. */
 export interface BudgetHookOptions extends BudgetLimit {
-  /** Limits for single tools, on top. */
+  /** Limits for single tools, on top. Default: none. */
   readonly tools?: Readonly<Record<string, BudgetLimit>>;
-  /** What one attempt of a call may cost at most; needed for tools whose `cost` is a function. */
+  /**
+   * What one attempt of a call may cost at most; needed for tools whose `cost` is a function. Without it such a tool is a
+   * `ToolUsageError`.
+   */
   readonly estimate?: (call: HookCall) => number | undefined;
 }
 
@@ -55,7 +59,10 @@ export class BudgetHook implements Pick<Hook, "beforeTool"> {
     this.#estimate = estimate;
   }
 
-  /** @throws BudgetExceeded; nothing ran and no approval was spent */
+  /**
+   * @throws BudgetExceeded; nothing ran and no approval was spent
+   * @throws ToolUsageError when the cost is known only afterwards and there is no `estimate`, or it gives no number from 0
+   */
   async beforeTool(call: HookCall): Promise<BeforeAnswer> {
     const wanted: Reservation = { runId: call.context.runId, tool: call.tool, cost: this.#costOf(call) };
     const bounds = this.#boundsOf(wanted);

@@ -7,9 +7,13 @@ import type { Ledger } from "../ledger/ledger.js";
 
 /** A call as hooks see it. The arguments are the parsed ones and frozen. */
 export interface HookCall {
+  /** The tool's name. */
   readonly tool: string;
+  /** The call's id within its run. */
   readonly callId: string;
+  /** The parsed arguments, frozen. */
   readonly arguments: unknown;
+  /** The run the call belongs to. */
   readonly context: RunContext;
   /** What one attempt costs, in the budget's unit; `undefined` when only the result tells. */
   readonly cost: number | undefined;

@@ -5,6 +5,7 @@ import { refuseUnknown } from "../options.js";
 import type { Logger } from "../tools/logger.js";
 import type { ApprovalEvent, BeforeAnswer, Hook, HookCall } from "./hook.js";
 
+/** What is written of a call. */
 export interface LoggingHookOptions {
   /** Also write arguments and results. They may be personal data: default `false`. */
   readonly values?: boolean;

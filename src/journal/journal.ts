@@ -80,7 +80,8 @@ async function settle(options: OnceOptions, body: () => Promise<unknown>): Promi
   if (outcome === undefined) return result;
   const { task, call, callId } = options;
   keepOutcome(task.entry, call, outcome);
-  await task.host.keepOutcome({ callId, rawDigest: call.rawDigest, outcome }, spent);
+  const kept = task.host.keepOutcome({ callId, rawDigest: call.rawDigest, outcome }, spent);
+  if (kept !== undefined) await kept;
   return result;
 }
 

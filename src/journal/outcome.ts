@@ -17,6 +17,7 @@ import {
   type ErrorDetails,
 } from "../errors.js";
 
+/** What a call came to, as data that can be kept. */
 export type Outcome =
   /** A result as JSON text; `null` stands for undefined, which JSON cannot say. */
   | { readonly status: "ok"; readonly json: string | null }
@@ -30,8 +31,11 @@ export type Outcome =
 
 /** A finished call as it is kept beside its task run. */
 export interface KeptOutcome {
+  /** The call. */
   readonly callId: string;
+  /** Of the tool's name and the arguments as they came. */
   readonly rawDigest: string;
+  /** What it came to. */
   readonly outcome: Outcome;
 }
 

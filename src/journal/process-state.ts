@@ -31,7 +31,9 @@ export interface CallEntry {
 
 /** Everything remembered about one task run. */
 export interface TaskEntry {
+  /** By call id: what runs and what has finished. */
   readonly calls: Map<string, CallEntry>;
+  /** The newest ask of each call. */
   readonly asks: Asks;
   /** Ids of calls whose rule said yes: it is not asked again, not even for a call that waits behind another. */
   readonly needsHuman: Set<string>;
@@ -45,11 +47,15 @@ export interface TaskEntry {
   readonly opened: Set<string>;
   /** A gate was passed, and what it guards runs now, or has finished: no other run of it is let through. */
   behindGate?: "running" | "over" | undefined;
+  /** What it is remembered under; `undefined` for a run that nobody can name. */
+  readonly key: string | undefined;
   /** Attempts that are in it now. */
   attempts: number;
   /** False for a run that nobody can name, or whose entry was forgotten: it lives and dies with whoever holds it. */
   shared: boolean;
+  /** How much it holds, roughly. */
   bytes: number;
+  /** When it was last used, in milliseconds since the epoch. */
   touchedAt: number;
 }
 
@@ -67,9 +73,15 @@ interface ProcessState {
   /** Approved calls running now, by the group of task runs that LangGraph aborts together. */
   readonly busy: Map<string, Set<Promise<unknown>>>;
   bytes: number;
+  /** When old task runs were last looked for. */
+  sweptAt?: number;
 }
 
 export const JOURNAL_LIMITS = { tasks: 10_000, ageMs: 24 * 60 * 60 * 1000, bytes: 64 * 1024 * 1024 } as const;
+/** How often task runs are looked for that are too old. */
+const SWEEP_MS = 60 * 1000;
+/** How much of a limit is left when it is passed: a walk to the oldest entries passes all that was deleted, so it must be rare. */
+const ROOM = 0.99;
 
 // `Symbol.for` is not typed as unique; the cast says what it is.
 const KEY: unique symbol = Symbol.for("agent-adapter/process/v1") as never;
@@ -84,13 +96,13 @@ export function processState(): ProcessState {
 
 /** An entry for a run that nobody can name again. */
 export function privateTaskEntry(): TaskEntry {
-  return emptyTaskEntry(0, false);
+  return emptyTaskEntry(0, undefined);
 }
 
-function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
-  const calls = new Map<string, CallEntry>();
+function emptyTaskEntry(now: number, key: string | undefined): TaskEntry {
   return {
-    calls,
+    key,
+    calls: new Map(),
     asks: new Asks(),
     needsHuman: new Set(),
     marks: new Map(),
@@ -98,7 +110,7 @@ function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
     unwritten: new Map(),
     opened: new Set(),
     attempts: 0,
-    shared,
+    shared: key !== undefined,
     bytes: 0,
     touchedAt: now,
   };
@@ -107,7 +119,9 @@ function emptyTaskEntry(now: number, shared: boolean): TaskEntry {
 /** The entry of a task run, made on first use and moved to the young end. */
 export function taskEntry(key: string, now: number): TaskEntry {
   const { tasks } = processState();
-  const entry = tasks.get(key) ?? emptyTaskEntry(now, true);
+  const known = tasks.get(key);
+  if (known !== undefined && isOld(known, now)) forget(key, known);
+  const entry = tasks.get(key) ?? emptyTaskEntry(now, key);
   tasks.delete(key);
   tasks.set(key, entry);
   entry.touchedAt = now;
@@ -125,6 +139,20 @@ export async function holding<T>(entry: TaskEntry, body: () => Promise<T>): Prom
   }
 }
 
+/**
+ * An attempt that will not come back has left the entry: with nothing remembered in it, it makes room for others. Only where all
+ * parts of an attempt share one hold: one that comes later would find another entry.
+ */
+export function leave(entry: TaskEntry): void {
+  entry.attempts -= 1;
+  if (entry.attempts === 0 && entry.shared && entry.key !== undefined && isEmpty(entry)) forget(entry.key, entry);
+}
+
+function isEmpty({ calls, asks, needsHuman, marks, refused, unwritten, opened, behindGate }: TaskEntry): boolean {
+  const held = [calls, asks, needsHuman, marks, refused, unwritten, opened];
+  return behindGate === undefined && held.every(({ size }) => size === 0);
+}
+
 /** Account for what an entry holds. */
 export function addBytes(entry: TaskEntry, bytes: number): void {
   if (!entry.shared) return;
@@ -134,15 +162,29 @@ export function addBytes(entry: TaskEntry, bytes: number): void {
 
 function evict(now: number, wanted: TaskEntry): void {
   const state = processState();
+  const { tasks, bytes, ageMs } = JOURNAL_LIMITS;
+  const isFull = state.tasks.size > tasks || state.bytes > bytes;
+  // A clock that was set back looks again, too.
+  if (!isFull && Math.abs(now - (state.sweptAt ?? 0)) < SWEEP_MS) return;
+  state.sweptAt = now;
+  const share = isFull ? ROOM : 1;
   for (const [key, entry] of state.tasks) {
-    const over = state.tasks.size > JOURNAL_LIMITS.tasks || state.bytes > JOURNAL_LIMITS.bytes;
-    if (!over && now - entry.touchedAt <= JOURNAL_LIMITS.ageMs) return;
-    if (entry === wanted || isInUse(entry)) continue;
-    state.tasks.delete(key);
-    state.bytes -= entry.bytes;
-    // Whoever still holds it may add to it; nobody would take that off again.
-    entry.shared = false;
+    const isCrowded = state.tasks.size > tasks * share || state.bytes > bytes * share;
+    if (!isCrowded && now - entry.touchedAt <= ageMs) return;
+    if (entry !== wanted && !isInUse(entry)) forget(key, entry);
   }
+}
+
+function isOld(entry: TaskEntry, now: number): boolean {
+  return now - entry.touchedAt > JOURNAL_LIMITS.ageMs && !isInUse(entry);
+}
+
+function forget(key: string, entry: TaskEntry): void {
+  const state = processState();
+  state.tasks.delete(key);
+  state.bytes -= entry.bytes;
+  // Whoever still holds it may add to it; nobody would take that off again.
+  entry.shared = false;
 }
 
 /** An attempt is in it, or a call that its attempt left behind still runs. */

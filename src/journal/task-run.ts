@@ -63,10 +63,15 @@ interface TaskRunOptions {
 
 /** One attempt at one task run. */
 export class TaskRun implements AttemptOwner {
+  /** Thread and checkpoint namespace, or the run: what its seals are bound to. */
   readonly id: readonly string[];
+  /** Task runs of one group share their `oncePerRun` results. */
   readonly group: string;
+  /** What is remembered of it. */
   readonly entry: TaskEntry;
+  /** What surrounds it. */
   readonly host: TaskHost;
+  /** Aborted when the attempt is given up. */
   readonly signal: AbortSignal | undefined;
   readonly #claimsOf: string | undefined;
   readonly #positions = new Map<string, number>();

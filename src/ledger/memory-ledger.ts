@@ -11,6 +11,11 @@ import {
   type LedgerTotals,
 } from "./ledger.js";
 
+/** An entry as it is kept: it changes until its call is over. */
+type KeptEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] };
+
+type Sums = { -readonly [Field in keyof LedgerTotals]: LedgerTotals[Field] };
+
 interface MemoryLedgerOptions {
   /** Also keep arguments and edits. They may be personal data: default `false`. */
   readonly arguments?: boolean;
@@ -22,7 +27,9 @@ interface MemoryLedgerOptions {
  * @example const ledger = new MemoryLedger(); new Executor(registry, { ledger });
  */
 export class MemoryLedger implements Ledger {
-  readonly #entries = new Map<string, LedgerEntry>();
+  readonly #entries = new Map<string, KeptEntry>();
+  /** By run and tool: a budget asks before every call, and a ledger lives as long as its program. */
+  readonly #sums = new Map<string, Map<string, Sums>>();
   readonly #keepsArguments: boolean;
 
   /** @throws ToolUsageError naming the option that does not exist */
@@ -32,17 +39,15 @@ export class MemoryLedger implements Ledger {
     this.#keepsArguments = keepsArguments === true;
   }
 
-  open(opening: LedgerOpening): Promise<void> {
+  open(opening: LedgerOpening): Promise<void> | void {
     const known = this.#entries.get(opening.id);
     if (known === undefined) this.#entries.set(opening.id, this.#fresh(opening));
-    else if (known.status === "pending") this.#entries.set(opening.id, { ...known, status: "running" });
-    return Promise.resolve();
+    else if (known.status === "pending") known.status = "running";
   }
 
-  close(id: string, closing: LedgerClosing): Promise<void> {
+  close(id: string, closing: LedgerClosing): Promise<void> | void {
     const known = this.#entries.get(id);
-    if (known !== undefined) this.#entries.set(id, this.#closed(known, closing));
-    return Promise.resolve();
+    if (known !== undefined) this.#close(known, closing);
   }
 
   entries(filter: { readonly runId?: string; readonly threadId?: string } = {}): Promise<readonly LedgerEntry[]> {
@@ -56,47 +61,72 @@ export class MemoryLedger implements Ledger {
   }
 
   totals(filter: { readonly runId?: string; readonly tool?: string } = {}): Promise<LedgerTotals> {
-    let [calls, attempts, durationMs, cost] = [0, 0, 0, 0];
-    for (const entry of this.#entries.values()) {
-      if (filter.runId !== undefined && entry.runId !== filter.runId) continue;
-      if (filter.tool !== undefined && entry.tool !== filter.tool) continue;
-      calls += entry.attempts > 0 ? 1 : 0;
-      attempts += entry.attempts;
-      durationMs += entry.durationMs;
-      cost += entry.cost;
+    const runs = filter.runId === undefined ? [...this.#sums.values()] : [this.#sums.get(filter.runId)];
+    const sums = { calls: 0, attempts: 0, durationMs: 0, cost: 0 };
+    for (const run of runs) {
+      const tools = filter.tool === undefined ? [...(run?.values() ?? [])] : [run?.get(filter.tool)];
+      for (const tool of tools) if (tool !== undefined) add(sums, tool);
     }
-    return Promise.resolve({ calls, attempts, durationMs, cost });
+    return Promise.resolve(sums);
   }
 
-  #fresh({ arguments: args, ...opening }: LedgerOpening): LedgerEntry {
-    const blank = {
+  #fresh(opening: LedgerOpening): KeptEntry {
+    // Written out: thousands of entries of one shape are small and quick.
+    const entry: KeptEntry = {
+      id: opening.id,
+      runId: opening.runId,
+      threadId: opening.threadId,
+      tool: opening.tool,
+      callId: opening.callId,
+      principal: opening.principal,
+      argumentsDigest: opening.argumentsDigest,
+      startedAt: opening.startedAt,
+      status: "running",
       errorKind: undefined,
       attempts: 0,
       durationMs: 0,
       cost: 0,
       binding: undefined,
       decidedBy: undefined,
+      editDigest: undefined,
     };
-    const entry = { ...opening, ...blank, status: "running", editDigest: undefined } as const;
-    return this.#keepsArguments ? { ...entry, arguments: copyOf(args) } : entry;
+    if (this.#keepsArguments) entry.arguments = copyOf(opening.arguments);
+    return entry;
   }
 
-  #closed(known: LedgerEntry, closing: LedgerClosing): LedgerEntry {
-    const late = closing.status === "pending" && FINAL_STATUSES.includes(known.status);
-    const { status, errorKind } = late ? known : closing;
-    return {
-      ...known,
-      status,
-      errorKind,
-      attempts: known.attempts + closing.attempts,
-      durationMs: known.durationMs + closing.durationMs,
-      cost: known.cost + closing.cost,
-      binding: closing.binding ?? known.binding,
-      decidedBy: closing.decidedBy ?? known.decidedBy,
-      editDigest: closing.edit?.digest ?? known.editDigest,
-      ...(this.#keepsArguments && closing.edit !== undefined ? { editedArguments: closing.edit.arguments } : {}),
-    };
+  #sumsOf({ runId, tool }: KeptEntry): Sums {
+    const run = this.#sums.get(runId) ?? new Map<string, Sums>();
+    this.#sums.set(runId, run);
+    const sums = run.get(tool) ?? { calls: 0, attempts: 0, durationMs: 0, cost: 0 };
+    run.set(tool, sums);
+    return sums;
   }
+
+  #close(entry: KeptEntry, closing: LedgerClosing): void {
+    const late = closing.status === "pending" && FINAL_STATUSES.includes(entry.status);
+    if (!late) {
+      entry.status = closing.status;
+      entry.errorKind = closing.errorKind;
+    }
+    const { attempts, durationMs, cost } = closing;
+    // A call counts from its first attempt on.
+    const calls = entry.attempts === 0 && attempts > 0 ? 1 : 0;
+    add(this.#sumsOf(entry), { calls, attempts, durationMs, cost });
+    entry.attempts += attempts;
+    entry.durationMs += durationMs;
+    entry.cost += cost;
+    entry.binding = closing.binding ?? entry.binding;
+    entry.decidedBy = closing.decidedBy ?? entry.decidedBy;
+    entry.editDigest = closing.edit?.digest ?? entry.editDigest;
+    if (this.#keepsArguments && closing.edit !== undefined) entry.editedArguments = closing.edit.arguments;
+  }
+}
+
+function add(sums: Sums, { calls, attempts, durationMs, cost }: LedgerTotals): void {
+  sums.calls += calls;
+  sums.attempts += attempts;
+  sums.durationMs += durationMs;
+  sums.cost += cost;
 }
 
 /** Refused arguments may be anything; what is not JSON is not kept. */

@@ -23,7 +23,7 @@ import { sampleRequest } from "./sample-request.js";
  * store breaks the promise.
  *
  * @example
- * for (const { name, run } of approvalStoreContract((clock) => new MyStore({ clock }))) test(name, run);
+ * for (const { name, run } of approvalStoreContract((clock) => new MemoryApprovalStore({ clock }))) test(name, run);
  */
 export function approvalStoreContract(
   makeStore: MakeStore<ApprovalStore>,

@@ -20,7 +20,7 @@ import { bigText, hostileObject, HOSTILE_TEXTS } from "./hostile.js";
  * Named cases for a cache of results. Each throws when the cache breaks the promise.
  *
  * @example
- * for (const { name, run } of cacheContract((clock) => new MyCache({ clock }))) test(name, run);
+ * for (const { name, run } of cacheContract((clock) => new MemoryCache({ clock }))) test(name, run);
  */
 export function cacheContract(
   makeCache: MakeStore<ResultCache>,

@@ -8,9 +8,13 @@ import { holds, same } from "./contract.js";
 
 /** The part of a LangGraph checkpointer that is checked; each of LangGraph's has it. */
 export interface CheckedSaver {
+  /** Reads the newest checkpoint, with its pending writes. */
   getTuple(config: SaverConfig): Promise<{ readonly pendingWrites?: readonly SavedWrite[] | undefined } | undefined>;
+  /** Writes a checkpoint. */
   put(config: SaverConfig, checkpoint: SavedCheckpoint, metadata: SavedMetadata, versions: object): Promise<unknown>;
+  /** Writes pending writes of one task. */
   putWrites(config: SaverConfig, writes: [channel: string, value: unknown][], taskId: string): Promise<unknown>;
+  /** Removes everything of a thread. */
   deleteThread(threadId: string): Promise<unknown>;
 }
 
@@ -18,11 +22,13 @@ export interface CheckedSaver {
 export interface SaverFinding {
   /** A sentence about behaviour. */
   readonly name: string;
+  /** Was it kept? */
   readonly ok: boolean;
   /** What happened instead; empty when it was kept. */
   readonly detail: string;
 }
 
+/** How the check sees the data as another process does. */
 export interface CheckSaverOptions<S extends CheckedSaver> {
   /** Another checkpointer on the same data, as another process would have it. Default: the same one. */
   readonly reopen?: (saver: S) => S | Promise<S>;
@@ -72,6 +78,7 @@ export async function checkSaver<S extends CheckedSaver>(
  * Runs `checkSaver`, for a test or the start of a program.
  *
  * @throws ToolUsageError that names the checkpointer and every promise it breaks
+ * @example await assertSaver(checkpointer);
  */
 export async function assertSaver<S extends CheckedSaver>(saver: S, options?: CheckSaverOptions<S>): Promise<void> {
   const broken = (await checkSaver(saver, options)).filter(({ ok }) => !ok);

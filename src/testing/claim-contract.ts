@@ -17,6 +17,7 @@ import {
 } from "./contract.js";
 import { HOSTILE_TEXTS } from "./hostile.js";
 
+/** What the cases about claims need. */
 export interface ClaimContractOptions extends ContractOptions<ClaimStore> {
   /** Makes a store that holds no more than this many claims. Default: the cases about a full store are left out. */
   readonly makeBounded?: (clock: Clock, maxClaims: number) => ClaimStore | Promise<ClaimStore>;
@@ -26,7 +27,7 @@ export interface ClaimContractOptions extends ContractOptions<ClaimStore> {
  * Named cases for a store of claims. Each throws when the store breaks the promise.
  *
  * @example
- * for (const { name, run } of claimContract((clock) => new MyClaims({ clock }))) test(name, run);
+ * for (const { name, run } of claimContract((clock) => new MemoryClaimStore({ clock }))) test(name, run);
  */
 export function claimContract(makeStore: MakeStore<ClaimStore>, options: ClaimContractOptions = {}): ContractCase[] {
   const { makeBounded, ...rest } = options;

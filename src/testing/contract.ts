@@ -15,10 +15,11 @@ export interface ContractCase {
 /** Makes an empty store whose times come from this clock. Called once a case. */
 export type MakeStore<Store> = (clock: Clock) => Store | Promise<Store>;
 
+/** How a case gets at the same data twice, and cleans up. */
 export interface ContractOptions<Store> {
   /** Another handle on what this one keeps: a second connection or a fresh object on the same file. Default: the same one. */
   readonly reopen?: (store: Store) => Store | Promise<Store>;
-  /** Called for every handle when a case is over. */
+  /** Called for every handle when a case is over. Default: nothing is closed. */
   readonly close?: (store: Store) => void | Promise<void>;
 }
 

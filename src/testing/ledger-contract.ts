@@ -16,6 +16,7 @@ import {
 } from "./contract.js";
 import { hostileObject, HOSTILE_TEXTS } from "./hostile.js";
 
+/** What the cases about ledgers need. */
 export interface LedgerContractOptions extends ContractOptions<Ledger> {
   /** Was the ledger told to keep arguments and edits? Default `false`. */
   readonly keepsArguments?: boolean;
@@ -25,7 +26,7 @@ export interface LedgerContractOptions extends ContractOptions<Ledger> {
  * Named cases for a ledger. Each throws when the ledger breaks the promise.
  *
  * @example
- * for (const { name, run } of ledgerContract(() => new MyLedger())) test(name, run);
+ * for (const { name, run } of ledgerContract(() => new MemoryLedger())) test(name, run);
  */
 export function ledgerContract(makeLedger: MakeStore<Ledger>, options: LedgerContractOptions = {}): ContractCase[] {
   const { keepsArguments = false, ...rest } = options;
@@ -120,7 +121,8 @@ const ENTRIES: Readonly<Record<string, CaseBody<Ledger>>> = {
 
   "ending a call that was never opened adds no entry": async ({ store }) => {
     // Whether it is refused is the ledger's own choice.
-    await store.close("unknown", closing()).catch(() => undefined);
+    const close = async () => store.close("unknown", closing());
+    await close().catch(() => undefined);
     same(await store.entries(), [], "the entries");
   },
 
@@ -188,9 +190,9 @@ const SUMS: Readonly<Record<string, CaseBody<Ledger>>> = {
   },
 
   "of many who open one call at once there is one entry, and no end is lost": async (bench) => {
-    winners(await race(bench, (ledger) => ledger.open(opening())), "StoreUnavailable");
+    winners(await race(bench, async (ledger) => ledger.open(opening())), "StoreUnavailable");
     await only(bench.store);
-    const ends = await race(bench, (ledger) => ledger.close("call-1", closing({ durationMs: 2 })));
+    const ends = await race(bench, async (ledger) => ledger.close("call-1", closing({ durationMs: 2 })));
     same(winners(ends, "StoreUnavailable").length, RACERS, "how many ends were taken");
     const { attempts, durationMs, cost } = await only(bench.other);
     same([attempts, durationMs, cost], [RACERS, RACERS * 2, RACERS / 4], "what was used");

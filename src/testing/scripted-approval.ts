@@ -6,6 +6,7 @@ import { fieldsOf, type Shown, type Verdict } from "../spi.js";
 /** `"pending"`: nobody ever decides about that request. */
 export type ScriptedAnswer = ApprovalDecision | "pending";
 
+/** A port that answers from a list and says what it was asked. */
 export interface ScriptedApproval extends ApprovalPort {
   /** What was asked so far, in order. */
   readonly requests: readonly ApprovalRequest[];

@@ -23,15 +23,16 @@ export function argumentParsing(tool: string, input: CompiledInput, output?: Com
   return {
     parseArguments: (raw, limits) => parser.parse(raw, limits),
     assertFixedPoint: async (parsed, limits) => {
-      const copy = parser.fixedPointCopy(parsed, limits);
+      const text = parser.textOf(parsed, limits);
       let again: unknown;
       try {
-        again = await parser.parse(copy, limits);
+        again = await parser.parseText(text);
       } catch (error) {
         if (error instanceof ToolArgsInvalid) throw parser.notFixed(error);
         throw error;
       }
-      if (!sameJson(parsed, again)) throw parser.notFixed();
+      // Nearly always in the same order, which is found out sooner.
+      if (text !== textOrNothing(again) && !sameJson(parsed, again)) throw parser.notFixed();
     },
     parseEditedArguments: async (edited, limits) => {
       const parsed = await parser.parse(edited, limits);
@@ -42,7 +43,7 @@ export function argumentParsing(tool: string, input: CompiledInput, output?: Com
       const parsed = parser.parseSync(edited, limits);
       return parser.settledEdit(parsed, parser.parseSync(parsed, limits));
     },
-    parseResult: async (value) => (output === undefined ? value : parsedResult(tool, output, value)),
+    parseResult: (value) => (output === undefined ? value : parsedResult(tool, output, value)),
   };
 }
 
@@ -55,11 +56,28 @@ class ArgumentParser {
     this.#input = input;
   }
 
-  async parse(raw: unknown, limits: JsonLimits): Promise<unknown> {
-    const value = this.#checkedCopy(raw, limits);
+  /** The value, or a promise of it when the schema validates asynchronously. */
+  parse(raw: unknown, limits: JsonLimits): unknown {
+    return this.parseText(this.#rawText(raw, limits));
+  }
+
+  /** The same of JSON text. */
+  parseText(text: string): unknown {
+    // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
+    const value = this.#checked(JSON.parse(text));
+    let verdict: Verdict | PromiseLike<Verdict>;
+    try {
+      verdict = this.#input.validate(value);
+    } catch (error) {
+      throw this.#schemaThrew(error);
+    }
+    return isThenable(verdict) ? this.#later(verdict, value) : this.#accepted(verdict, value);
+  }
+
+  async #later(waiting: PromiseLike<Verdict>, value: unknown): Promise<unknown> {
     let verdict: Verdict;
     try {
-      verdict = await this.#input.validate(value);
+      verdict = await waiting;
     } catch (error) {
       throw this.#schemaThrew(error);
     }
@@ -67,16 +85,10 @@ class ArgumentParser {
   }
 
   parseSync(raw: unknown, limits: JsonLimits): unknown {
-    const value = this.#checkedCopy(raw, limits);
-    let verdict: Verdict | PromiseLike<Verdict>;
-    try {
-      verdict = this.#input.validate(value);
-    } catch (error) {
-      throw this.#schemaThrew(error);
-    }
-    if (!isThenable(verdict)) return this.#accepted(verdict, value);
+    const parsed = this.parse(raw, limits);
+    if (!isThenable(parsed)) return parsed;
     // Nobody waits for it, so its failure must not end the process.
-    verdict.then(undefined, () => undefined);
+    parsed.then(undefined, () => undefined);
     throw new ToolUsageError(
       `tool "${this.#tool}": inputSchema only validates asynchronously, which is not possible here: move the asynchronous check into execute`,
       { tool: this.#tool },
@@ -84,9 +96,9 @@ class ArgumentParser {
   }
 
   /** Parsed arguments must be JSON to be shown, hashed and kept. */
-  fixedPointCopy(parsed: unknown, limits: JsonLimits): unknown {
+  textOf(parsed: unknown, limits: JsonLimits): string {
     try {
-      return JSON.parse(orderedJson(parsed, limits));
+      return orderedJson(parsed, limits);
     } catch (error) {
       if (!(error instanceof NotJson)) throw error;
       // Too deep or too large is the caller's doing; the rest is what the schema made.
@@ -105,16 +117,17 @@ class ArgumentParser {
     throw this.#invalid("the schema changes the edited value when it is parsed again");
   }
 
-  #checkedCopy(raw: unknown, limits: JsonLimits): JsonObject {
-    let value: JsonValue;
+  #rawText(raw: unknown, limits: JsonLimits): string {
     try {
-      // JSON.parse defines members instead of assigning them, and the copy is not frozen: a schema may work on it.
-      value = JSON.parse(orderedJson(raw, limits));
+      return orderedJson(raw, limits);
     } catch (error) {
       if (!(error instanceof NotJson)) throw error;
       const isNothing = error.path === "" && error.reason === "type";
       throw this.#invalid(isNothing ? "they must be a JSON object" : this.#notJson(error));
     }
+  }
+
+  #checked(value: JsonValue): JsonObject {
     if (!isJsonObject(value)) throw this.#invalid("they must be a JSON object");
     // After a checkpoint read such a key would be the prototype of what a human approved.
     if (hasProtoKey(value)) throw this.#invalid('a member is called "__proto__"');
@@ -161,6 +174,15 @@ async function parsedResult(tool: string, output: CompiledSchema, value: unknown
   throw new ToolFailed(`tool "${tool}" returned a result that does not fit its outputSchema: ${why}`, { tool });
 }
 
+function textOrNothing(value: unknown): string | undefined {
+  try {
+    return orderedJson(value);
+  } catch (error) {
+    if (error instanceof NotJson) return undefined;
+    throw error;
+  }
+}
+
 function hasProtoKey(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.hasOwn(value, "__proto__") || Object.values(value).some(hasProtoKey);
@@ -172,18 +194,32 @@ function hasProtoKey(value: unknown): boolean {
  */
 function frozenCopy(value: unknown, done: Map<object, object>): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const known = done.get(value);
-  if (known !== undefined) return known;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  const isArray = Array.isArray(value) && prototype === Array.prototype;
-  if (!isArray && prototype !== Object.prototype && prototype !== null) return value;
-  const copy: object = isArray ? [] : prototype === null ? Object.create(null) : {};
+  const copy = done.get(value) ?? emptyLike(value);
+  if (copy === undefined || done.has(value)) return copy ?? value;
   done.set(value, copy);
-  for (const key of Reflect.ownKeys(value)) {
-    // The length of an array is its own and not enumerable.
-    if (!Object.prototype.propertyIsEnumerable.call(value, key)) continue;
+  for (const key of enumerableKeys(value)) {
     const member = frozenCopy(Reflect.get(value, key), done);
-    Object.defineProperty(copy, key, { value: member, enumerable: true, writable: true, configurable: true });
+    // Assigned, what objects inherit (`__proto__`, and all of it where that is frozen) would not become a member.
+    if (key in copy) Object.defineProperty(copy, key, { value: member, enumerable: true });
+    else Reflect.set(copy, key, member);
   }
   return Object.freeze(copy);
+}
+
+/** `undefined`: it is neither a plain object nor a plain array. */
+function emptyLike(value: object): object | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype) return {};
+  if (prototype === null) return Object.create(null);
+  return prototype === Array.prototype && Array.isArray(value) ? [] : undefined;
+}
+
+function enumerableKeys(value: object): readonly (string | symbol)[] {
+  const symbols = Object.getOwnPropertySymbols(value);
+  const names = Object.keys(value);
+  return symbols.length === 0 ? names : [...names, ...symbols.filter((key) => isEnumerable(value, key))];
+}
+
+function isEnumerable(value: object, key: symbol): boolean {
+  return Object.prototype.propertyIsEnumerable.call(value, key);
 }

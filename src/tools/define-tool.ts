@@ -22,7 +22,7 @@ const made = new WeakSet<object>();
  *   description: "Pays an amount.",
  *   inputSchema: z.object({ to: z.string(), amount: z.number() }),
  *   confirm: ({ amount }) => amount > 100,
- *   execute: ({ to, amount }) => bank.pay(to, amount),
+ *   execute: async ({ to, amount }) => ({ receipt: await transfer(to, amount) }),
  * });
  */
 // Three type parameters: the literal name is the third, inferred, so that a registry knows its names (see ToolSpec).

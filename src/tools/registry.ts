@@ -8,6 +8,7 @@ import type { AnyToolSpec, CallerArguments, InputSchema, ToolOptions, ToolSpec }
 // Never present at run time: it only carries a type.
 declare const NAMES: unique symbol;
 
+/** How strict a registry is. */
 export interface RegistryOptions {
   /** Refuse a `destructive` tool that does not say `confirm` (`confirm: false` says it). Default `false`. */
   readonly strict?: boolean;
@@ -18,8 +19,14 @@ export interface RegistryOptions {
  * `Names` are the names of the tools it was made with, for an executor's `policy`; names added later are not in the type.
  *
  * @example
- * const registry = new Registry([search], { strict: true });
- * const pay = registry.tool({ name: "pay", ... });
+ * const registry = new Registry([shippingRate], { strict: true });
+ * const greet = registry.tool({
+ *   name: "greet",
+ *   description: "A greeting.",
+ *   inputSchema: z.object({ name: z.string() }),
+ *   effects: "read",
+ *   execute: ({ name }) => `Hello, ${name}.`,
+ * });
  */
 export class Registry<Names extends string = string> implements Iterable<AnyToolSpec> {
   declare readonly [NAMES]?: Names;
@@ -72,6 +79,7 @@ export class Registry<Names extends string = string> implements Iterable<AnyTool
     return this.#specs.get(name);
   }
 
+  /** Is there a tool of that name? */
   has(name: string): boolean {
     return this.#specs.has(name);
   }

@@ -44,8 +44,11 @@ export type Effects = "read" | "write" | "destructive";
 
 /** What the running tool function is told about its call. */
 export interface ToolContext {
+  /** The run the call belongs to. */
   readonly runId: string;
+  /** The conversation the run belongs to, when the host knows one. */
   readonly threadId: string | undefined;
+  /** The call's id within its run: the model's, or the one it was given. */
   readonly callId: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -55,6 +58,7 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** Who the run acts for, as the executor's `principal` option saw it. */
   readonly principal: string | undefined;
+  /** What `context()` was given, or the framework's metadata of the run. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The executor's logger. */
   readonly log: Logger;
@@ -64,10 +68,15 @@ export interface ToolContext {
 
 /** What a `confirm` predicate is told. */
 export interface ConfirmContext {
+  /** The run the call belongs to. */
   readonly runId: string;
+  /** The conversation the run belongs to, when the host knows one. */
   readonly threadId: string | undefined;
+  /** The call's id within its run. */
   readonly callId: string;
+  /** Who the run acts for, as the executor's `principal` option saw it. */
   readonly principal: string | undefined;
+  /** What `context()` was given, or the framework's metadata of the run. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -92,11 +101,17 @@ export interface RetryOptions {
 
 /** `retries` as settled by `defineTool`: complete and frozen. One attempt means no retries. */
 export interface RetryPolicy {
+  /** Attempts in all, the first one included. */
   readonly maxAttempts: number;
+  /** Milliseconds before the second attempt. */
   readonly initialDelayMs: number;
+  /** Each wait is this many times the one before. */
   readonly factor: number;
+  /** No wait is longer, in milliseconds. */
   readonly maxDelayMs: number;
+  /** Are the waits spread at random? */
   readonly jitter: boolean;
+  /** May this failure be retried? `undefined`: whatever the executor retries by itself. */
   readonly retryOn: ((error: unknown) => boolean) | undefined;
 }
 
@@ -118,6 +133,7 @@ export interface ToolOptions<Schema, Out, Name extends string = string> {
   readonly inputSchema: Schema;
   /** Validates the result; a mismatch is `ToolFailed`. Default: none. */
   readonly outputSchema?: StandardSchemaV1<unknown, Out>;
+  /** The tool's function. Gets what the schema parsed; what it returns is the result, `undefined` included. */
   readonly execute: (args: ParsedArguments<Schema>, ctx: ToolContext) => Out | Promise<Out>;
   /** Ask a human first. Default `false`. */
   readonly confirm?: boolean | ConfirmPredicate<ParsedArguments<Schema>>;
@@ -147,18 +163,20 @@ export interface ToolOptions<Schema, Out, Name extends string = string> {
 /** How a spec turns what came in into what runs. Messages name fields, never values. */
 export interface ArgumentParsing {
   /**
-   * Parses raw arguments once, on a private copy; the value is deep-frozen (plain objects and arrays).
-   * Rejects with `ToolArgsInvalid` when they do not fit, `ToolUsageError` when the schema itself throws.
+   * Parses raw arguments once, on a private copy; the value is deep-frozen (plain objects and arrays). Gives the value, or a
+   * promise of it when the schema validates asynchronously: promises cost, and every call passes here.
+   *
+   * @throws ToolArgsInvalid when they do not fit, ToolUsageError when the schema itself throws
    */
-  readonly parseArguments: (raw: unknown, limits: JsonLimits) => Promise<unknown>;
+  readonly parseArguments: (raw: unknown, limits: JsonLimits) => unknown;
   /** Rejects with `ToolUsageError` unless the parsed arguments are JSON and parse to themselves (G5). Parses once. */
   readonly assertFixedPoint: (parsed: unknown, limits: JsonLimits) => Promise<void>;
   /** Parses a reviewer's edit; an edit that does not fit or is not a fixed point is `ToolArgsInvalid`. */
   readonly parseEditedArguments: (edited: unknown, limits: JsonLimits) => Promise<unknown>;
   /** The same without waiting; throws `ToolUsageError` when the schema only validates asynchronously. */
   readonly parseEditedArgumentsSync: (edited: unknown, limits: JsonLimits) => unknown;
-  /** Validates a result with `outputSchema`; a mismatch is `ToolFailed`. Without one the value comes back as it is. */
-  readonly parseResult: (value: unknown) => Promise<unknown>;
+  /** Validates a result with `outputSchema`; a mismatch is `ToolFailed`. Without one the value comes back as it is, at once. */
+  readonly parseResult: (value: unknown) => unknown;
 }
 
 /**
@@ -167,10 +185,15 @@ export interface ArgumentParsing {
  * type parameter, which nobody has to write. Made by `defineTool`; nothing else is accepted by a `Registry`.
  */
 export interface ToolSpec<In = never, Out = unknown, Name extends string = string> extends ArgumentParsing {
+  /** The name the model calls it by. */
   readonly name: Name;
+  /** What the model and the reviewer read about it. */
   readonly description: string;
+  /** What it does to the world. */
   readonly effects: Effects;
+  /** Is a repeat harmless? */
   readonly idempotent: boolean;
+  /** Part of the definition digest and of the cache key. */
   readonly version: string;
   /** Takes the parsed arguments. */
   readonly confirm: boolean | ConfirmPredicate<unknown>;
@@ -178,9 +201,13 @@ export interface ToolSpec<In = never, Out = unknown, Name extends string = strin
   readonly confirmStated: boolean;
   /** Per attempt; `undefined` is no timeout. */
   readonly timeoutMs: number | undefined;
+  /** How often a failed call is attempted again; complete. */
   readonly retry: RetryPolicy;
+  /** How long and for whom results are kept; `undefined` keeps none. */
   readonly cache: CacheRule | undefined;
+  /** Does a second call in the same run replay the first result? */
   readonly oncePerRun: boolean;
+  /** May it run beside others of a batch? */
   readonly parallelSafe: boolean;
   /** A function takes the parsed arguments and the result; what it returns is not checked here. */
   readonly cost: number | ((args: unknown, result: unknown) => number);

@@ -7,11 +7,14 @@ import { repository } from "../support/temporary-copy.js";
 import { beside, runExample } from "./run-example.js";
 
 const EXAMPLES = [
+  "after-a-crash.ts",
   "approver-process.ts",
   "attack-kit.ts",
+  "checkpointers.ts",
   "compiled-flow.ts",
   "compression.ts",
   "demo.ts",
+  "deployment.ts",
   "fan-out.ts",
   "flow-gate-edit.ts",
   "flow-order.ts",
@@ -22,10 +25,14 @@ const EXAMPLES = [
   "observability.ts",
   "own-node.ts",
   "quickstart.ts",
+  "restart.ts",
   "review-desk.ts",
   "sign-elsewhere.ts",
+  "signed-decisions.ts",
   "stores-postgres.ts",
   "stores-sqlite.ts",
+  "testing-your-app.ts",
+  "tools-and-executor.ts",
 ];
 const PLAYED = [
   'reviewer   approved pay {"invoice":"7","euros":120}',
@@ -39,13 +46,28 @@ test("every example is run by a test", () => {
   expect(files.toSorted()).toEqual(EXAMPLES);
 });
 
-describe("in a process of its own", { timeout: 30_000, concurrent: true }, () => {
+describe("in a process of its own", { timeout: 300_000, concurrent: true }, () => {
   test("quickstart pauses, shows the request and resumes", async () => {
     expect(await runExample("quickstart.ts")).toEqual({
       code: 0,
       out: "asks for { period: '2026-09' }\nsent 2026-09\n",
       err: "",
     });
+  });
+
+  test("A6: the quick start asks in one process and is approved in another, once", async () => {
+    const { code, out } = await runExample("restart.ts");
+    expect(code).toBe(0);
+    const [, asked, , sent, , refused] = out.split("\n");
+    expect([asked, sent]).toEqual(["asks for { period: '2026-09' }", "sent 2026-09"]);
+    expect(refused).toMatch(/^ToolUsageError: /);
+  });
+
+  test("an app is tested with scripted answers, a clock of its own, and contracts", async () => {
+    const { code, out } = await runExample("testing-your-app.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "a day later")).toEqual(["expired"]);
+    expect(beside(out, "every case passed")).toEqual(["true"]);
   });
 
   test("review-desk: one of two reviewers is first, check says the word that fits, an expired answer asks again", async () => {
@@ -59,6 +81,36 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
     expect(beside(out, "sent all the same")).toEqual(["asked again"]);
     expect(beside(out, "what ran")).toEqual(["0", "1"]);
     expect(beside(out, "a new answer")).toEqual(["taken"]);
+  });
+
+  test("A6: a process that was killed while an approved tool ran is asked about again, and the bank pays once", async () => {
+    const { code, out } = await runExample("after-a-crash.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "2. ana approves")).toEqual(["ended by SIGKILL"]);
+    expect(beside(out, "5. go on, five minutes later")).toEqual(["waits, generation 1: outcome unknown"]);
+    expect(beside(out, "what the bank did")).toEqual(["1 payment"]);
+  });
+
+  test("R7, J4/check-saver: a checkpointer is checked, and encrypted", async () => {
+    const { code, out } = await runExample("checkpointers.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "kept").length).toBeGreaterThan(8);
+    expect(beside(out, "the name in the file")).toEqual(["false"]);
+  });
+
+  test("A3/ed25519: a store with approvers takes no decision that nobody signed", async () => {
+    const { code, out } = await runExample("signed-decisions.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "a decision that nobody signed")).toEqual(["pending"]);
+    expect(beside(out, "decided by")).toEqual(["ana"]);
+  });
+
+  test("E5, E8, G4: tools and an executor in a plain program", async () => {
+    const { code, out } = await runExample("tools-and-executor.ts");
+    expect(code).toBe(0);
+    expect(beside(out, "desk")).toEqual(["true, policy"]);
+    expect(beside(out, "the price, at the second try")).toEqual(["900"]);
+    expect(beside(out, "4")).toEqual(["ToolNotFound: there is no tool of that name"]);
   });
 
   test("W0: what node:crypto alone makes of the described formats is what the graph accepts", async () => {
@@ -186,6 +238,10 @@ describe("in a process of its own", { timeout: 30_000, concurrent: true }, () =>
       const { code, out } = await runExample("stores-postgres.ts", [], { env: { DATABASE_URL: server.url } });
       expect(code).toBe(0);
       expect(linesOf(out)).toEqual(PLAYED.toSorted());
+      const deployment = await runExample("deployment.ts", [], { env: { DATABASE_URL: server.url } });
+      expect(deployment).toMatchObject({ code: 0, err: "" });
+      expect(beside(deployment.out, "it ran")).toEqual(["paid INV-2026-7"]);
+      expect(beside(deployment.out, "readable in the checkpointer")).toEqual(["false"]);
     } finally {
       await server.stop();
     }

@@ -1,9 +1,9 @@
 // The gate behind docs/guarantees.md: it passes on the repository, and each fault it exists for is caught in a copy.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkRepository, citationsIn, readRows, titlesIn } from "../../scripts/check-guarantees.mjs";
+import { checkRepository, citationsIn, readRows, stalePages, titlesIn } from "../../scripts/check-guarantees.mjs";
 import { repository, temporaryCopy } from "../support/temporary-copy.js";
 
 // Seeded titles are built, so that nothing here is a citation of this file.
@@ -19,7 +19,7 @@ function copyWith(titles: string, change: (table: string) => string): string {
 
 const problemsOf = (root: string) => checkRepository(root).problems;
 const deliver = (start: string) => (table: string) =>
-  table.replace(new RegExp(`^(\\| ${start} \\|.*\\|) no \\|$`, "m"), "$1 yes |");
+  table.replace(new RegExp(`^(\\| ${start} \\|.*\\|) no \\|`, "m"), "$1 yes |");
 
 test("the table of this repository holds", () => {
   expect(checkRepository(repository).problems).toEqual([]);
@@ -47,7 +47,7 @@ describe("seeded faults", () => {
   });
 
   test("a later part that only the bare id cites", () => {
-    const later = (table: string) => table.replace(/^(\| G1 \|.*\| strict \|.*\|) no \|$/m, "$1 yes |");
+    const later = (table: string) => table.replace(/^(\| G1 \|.*\| strict \|.*\|) no \|/m, "$1 yes |");
     expect(problemsOf(copyWith(titled("G1: refuses"), later))).toEqual(["G1/strict: delivered, but no test cites it"]);
     expect(problemsOf(copyWith(titled("refuses [G1/strict]"), later))).toEqual([]);
   });
@@ -86,6 +86,30 @@ describe("seeded faults", () => {
     const command = () =>
       execFileSync(process.execPath, [join(repository, "scripts/check-guarantees.mjs"), root], { stdio: "pipe" });
     expect(command).toThrow(/G2: delivered, but no test cites it/);
+  });
+});
+
+describe("the pages that link proofs", () => {
+  const stale = (root: string) => stalePages(root, checkRepository(root));
+
+  test("are what the titles say", () => {
+    expect(stale(repository)).toEqual([]);
+  });
+
+  test("are stale when a test cites one promise more, and right again after the update", () => {
+    const root = copyWith(titled("G2: own names"), deliver("G2"));
+    const update = () =>
+      execFileSync(process.execPath, [join(repository, "scripts/check-guarantees.mjs"), root, "--update"]);
+    expect(stale(root).map(([path]) => path)).toEqual(["docs/guarantees.md", "docs/reference/proofs.md"]);
+    mkdirSync(join(root, "docs/reference"));
+    update();
+    expect(stale(root)).toEqual([]);
+    const row = /^\| G2 \|.*$/m.exec(readFileSync(join(root, "docs/guarantees.md"), "utf8"))?.[0];
+    expect(row).toMatch(/\| yes \| \[tests\]\(reference\/proofs\.md#g2\) \|$/);
+    expect(readFileSync(join(root, "docs/reference/proofs.md"), "utf8")).toContain("- [seed](../../test/seed.test.ts)");
+
+    writeFileSync(join(root, "test/more.test.ts"), titled("G2: no prototypes"));
+    expect(stale(root).map(([path]) => path)).toEqual(["docs/reference/proofs.md"]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { approve, deny, isAgentAdapterError, type ApprovalDecision } from "../../src/index.js";
 import { checkpointOf, resumeFlow, runFlow } from "../../src/flow/index.js";
-import { openCheckpoint } from "../../src/flow/checkpoint/sealed-checkpoint.js";
+import { SealedCheckpoints } from "../../src/flow/checkpoint/sealed-checkpoint.js";
 import { definitionOf } from "../../src/flow/definition.js";
 import { planOf } from "../../src/flow/plan.js";
 import { partsOf } from "../../src/executor/executor.js";
@@ -88,10 +88,10 @@ export function runLocally(one: ParityCase, where: Where): Promise<Seen> {
         const sealed = checkpointOf(error);
         if (sealed === undefined) return Promise.resolve({});
         const { executor, flow } = program();
-        const { progress } = openCheckpoint(partsOf(executor).keys, planOf(definitionOf(flow)), sealed);
+        const { progress } = new SealedCheckpoints(partsOf(executor).keys, planOf(definitionOf(flow))).open(sealed);
         const { state, steps, visits } = progress;
         // The state of a checkpoint of this flow.
-        return Promise.resolve({ state: state as unknown as State, steps, visits });
+        return Promise.resolve({ state: state as unknown as State, steps, visits: Object.fromEntries(visits) });
       },
     };
   });

@@ -4,7 +4,7 @@ import { askRecord, NOT_SHOWN, type AskRecord } from "../../approvals/ask.js";
 import type { ApprovalPort } from "../../approvals/port.js";
 import type { ApprovalRequest, PreviousAttempt } from "../../approvals/request.js";
 import { follow } from "../../approvals/transitions.js";
-import { isJsonObject, jsonCopy, type JsonObject } from "../../crypto/canonical-json.js";
+import { isJsonObject, jsonCopy, type JsonObject, type JsonValue } from "../../crypto/canonical-json.js";
 import {
   ApprovalAlreadyDecided,
   ApprovalExpired,
@@ -17,16 +17,17 @@ import { keepOutcome } from "../../journal/journal.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { announceApproval } from "../../hooks/dispatch.js";
 import { about, portOf, specOf, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { hookCall } from "../hook-call.js";
 
 /** A new question may find a stale record once, and its answer may arrive while it is announced; more is a broken port. */
 const MAX_LOOKS = 5;
 
-export function approve(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  return attempt.needsHuman ? askFirst(attempt, next) : next();
+export function approve(attempt: Attempt, next: Next): Promise<unknown> {
+  return attempt.needsHuman ? askFirst(attempt, next) : next(attempt);
 }
 
-async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+async function askFirst(attempt: Attempt, next: Next): Promise<unknown> {
   const port = portFor(attempt);
   await refuseUsedMeanwhile(attempt);
   let ask = await standingAsk(attempt, port);
@@ -52,7 +53,7 @@ async function askFirst(attempt: Attempt, next: () => Promise<unknown>): Promise
         }
         attempt.approved = { ask, verdict };
         if (ask.position === NOT_SHOWN) attempt.task.entry.asks.remember(ask);
-        return next();
+        return next(attempt);
     }
   }
   throw new ToolUsageError(`the approval port of ${attempt.name} finds every new request stale`, about(attempt));
@@ -179,9 +180,10 @@ function newRequest(attempt: Attempt, { port, because, now }: Asking): ApprovalR
   };
 }
 
-/** The schema's fixed-point check has seen that they are JSON. */
+/** Copied when the request is bound. */
 function plainArguments(attempt: Attempt): JsonObject {
-  const args = jsonCopy(attempt.arguments);
+  // The schema's fixed-point check has seen that they are JSON.
+  const args = attempt.arguments as JsonValue;
   if (isJsonObject(args)) return args;
   throw new ToolUsageError(`the parsed arguments of ${attempt.name} are not a JSON object`, about(attempt));
 }

@@ -5,13 +5,14 @@ import { untilAborted } from "../../async/deadline.js";
 import { exactJson, NotJson, type JsonValue } from "../../crypto/canonical-json.js";
 import { cacheKey } from "../../cache/key.js";
 import { specOf, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 
-export function cached(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function cached(attempt: Attempt, next: Next): Promise<unknown> {
   const key = keyOf(attempt);
-  return key === undefined ? next() : lookUpOrRun(attempt, key, next);
+  return key === undefined ? next(attempt) : lookUpOrRun(attempt, key, next);
 }
 
-async function lookUpOrRun(attempt: Attempt, key: string, next: () => Promise<unknown>): Promise<unknown> {
+async function lookUpOrRun(attempt: Attempt, key: string, next: Next): Promise<unknown> {
   const { inFlight } = attempt.parts;
   for (;;) {
     const found = await lookUp(attempt, key);
@@ -23,9 +24,9 @@ async function lookUpOrRun(attempt: Attempt, key: string, next: () => Promise<un
   }
 }
 
-async function lead(attempt: Attempt, key: string, next: () => Promise<unknown>): Promise<unknown> {
+async function lead(attempt: Attempt, key: string, next: Next): Promise<unknown> {
   const { inFlight } = attempt.parts;
-  const running = next();
+  const running = next(attempt);
   const filled = running.then((value) => fill(attempt, key, value)).catch(() => undefined);
   // Once it is aborted nobody waits for it: its body may not listen.
   const over = untilAborted(attempt.signal, filled)

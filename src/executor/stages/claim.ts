@@ -7,16 +7,13 @@ import { follow } from "../../approvals/transitions.js";
 import { ApprovalAlreadyDecided, isAgentAdapterError } from "../../errors.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 
-export function claim(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  return attempt.approved === undefined ? next() : claimFirst(attempt, attempt.approved, next);
+export function claim(attempt: Attempt, next: Next): Promise<unknown> {
+  return attempt.approved === undefined ? next(attempt) : claimFirst(attempt, attempt.approved, next);
 }
 
-async function claimFirst(
-  attempt: Attempt,
-  approved: NonNullable<Attempt["approved"]>,
-  next: () => Promise<unknown>,
-): Promise<unknown> {
+async function claimFirst(attempt: Attempt, approved: NonNullable<Attempt["approved"]>, next: Next): Promise<unknown> {
   const { parts, task } = attempt;
   attempt.signal?.throwIfAborted();
   const key = task.claimKey(approved.ask.binding);
@@ -27,7 +24,7 @@ async function claimFirst(
     throw new ApprovalAlreadyDecided("this approval was used before", about(attempt));
   }
   try {
-    return await next();
+    return await next(attempt);
   } catch (error) {
     const lost = isAgentAdapterError(error, "ApprovalAlreadyDecided");
     if (attempt.claimed) throw error;

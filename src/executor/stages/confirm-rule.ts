@@ -1,6 +1,6 @@
 // Does this call need a human? The rule is awaited once; a call that was ever asked stays one that needs a human.
 
-import { isJson, isJsonObject } from "../../crypto/canonical-json.js";
+import { isJsonObject, type JsonValue } from "../../crypto/canonical-json.js";
 import { ToolArgsInvalid } from "../../errors.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { confirmReason, mayAsk } from "../confirm.js";
@@ -23,8 +23,9 @@ async function evaluate(attempt: Attempt): Promise<void> {
 
 /** The model can send others; a request that a host cannot give back would be in the way of all that wait beside it. */
 function refuseUncarried(attempt: Attempt): void {
-  const args = attempt.arguments;
-  const why = isJson(args) && isJsonObject(args) ? attempt.task.host.cannotCarry(args, "request") : undefined;
+  // The fixed-point check has just seen that they are JSON.
+  const args = attempt.arguments as JsonValue;
+  const why = isJsonObject(args) ? attempt.task.host.cannotCarry(args, "request") : undefined;
   if (why === undefined) return;
   // Such a host may hand its own reading of them to a re-run: that is no other call of the same id, and nothing of this one ran.
   attempt.task.entry.calls.delete(attempt.callId);

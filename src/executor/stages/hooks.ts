@@ -5,6 +5,7 @@ import { openHooks, unwindAfter, unwindError } from "../../hooks/dispatch.js";
 import { sameJson } from "../../crypto/canonical-json.js";
 import { isAgentAdapterError, ToolUsageError } from "../../errors.js";
 import { about, specOf, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { isControlFlow } from "../control-flow.js";
 import { hookCall } from "../hook-call.js";
 
@@ -12,11 +13,10 @@ export function beforeHooks(attempt: Attempt): Promise<void> | void {
   if (attempt.parts.hooks.length > 0) return callHooks(attempt);
 }
 
-async function callHooks(attempt: Attempt): Promise<void> {
-  const { hooks } = attempt.parts;
-  attempt.arguments = await openHooks(hooks, hookCall(attempt), {
+function callHooks(attempt: Attempt): Promise<void> {
+  return openHooks(attempt.parts.hooks, hookCall(attempt), {
     mayReplace: attempt.asked === undefined,
-    accept: (replacement) => accept(attempt, replacement),
+    replace: (replacement) => replace(attempt, replacement),
     opened(hook, answer) {
       attempt.opened = [...attempt.opened, hook];
       if (answer?.finally !== undefined) attempt.held = [...attempt.held, answer.finally];
@@ -24,14 +24,14 @@ async function callHooks(attempt: Attempt): Promise<void> {
   });
 }
 
-export function unwindHooks(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  return attempt.opened.length === 0 ? next() : runInside(attempt, next);
+export function unwindHooks(attempt: Attempt, next: Next): Promise<unknown> {
+  return attempt.opened.length === 0 ? next(attempt) : runInside(attempt, next);
 }
 
-async function runInside(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+async function runInside(attempt: Attempt, next: Next): Promise<unknown> {
   let value: unknown;
   try {
-    value = await next();
+    value = await next(attempt);
   } catch (error) {
     if (!isLost(attempt, error)) await tellError(attempt, error);
     throw error;
@@ -40,13 +40,13 @@ async function runInside(attempt: Attempt, next: () => Promise<unknown>): Promis
   return value;
 }
 
-export function releaseHeld(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  return attempt.held.length === 0 ? next() : runHolding(attempt, next);
+export function releaseHeld(attempt: Attempt, next: Next): Promise<unknown> {
+  return attempt.held.length === 0 ? next(attempt) : runHolding(attempt, next);
 }
 
-async function runHolding(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+async function runHolding(attempt: Attempt, next: Next): Promise<unknown> {
   try {
-    return await next();
+    return await next(attempt);
   } finally {
     for (const release of attempt.held.toReversed()) letGo(attempt, release);
   }
@@ -72,9 +72,9 @@ async function tellError(attempt: Attempt, error: unknown): Promise<void> {
   await unwindError(attempt.opened, hookCall(attempt), { error, failed });
 }
 
-async function accept(attempt: Attempt, replacement: unknown): Promise<unknown> {
+async function replace(attempt: Attempt, replacement: unknown): Promise<unknown> {
   const parsed = await specOf(attempt).parseArguments(replacement, attempt.parts.limits);
-  if (sameJson(parsed, replacement)) return parsed;
+  if (sameJson(parsed, replacement)) return (attempt.arguments = parsed);
   throw new ToolUsageError(
     `a beforeTool hook replaced the arguments of ${attempt.name} by some that the schema changes again`,
     about(attempt),

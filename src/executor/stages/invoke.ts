@@ -1,17 +1,24 @@
 // Call the function. What it throws is a `ToolFailed`, unless it is control flow or already one of our errors.
 
 import { isAgentAdapterError, ToolFailed, ToolUsageError } from "../../errors.js";
+import { isThenable } from "../../tools/schema.js";
 import { about, specOf, type Attempt } from "../attempt.js";
 import { isHostSignal, isPause } from "../control-flow.js";
-import { toolContext } from "../tool-context.js";
+import { enterBody, outerCall } from "../tool-context.js";
 
 export async function invoke(attempt: Attempt): Promise<unknown> {
   const spec = specOf(attempt);
   const signal = attempt.bodySignal;
+  const self = outerCall(attempt);
   try {
-    return await spec.parseResult(await toolContext(attempt).within((ctx) => spec.execute(attempt.arguments, ctx)));
+    const value = await enterBody(attempt, self, (ctx) => spec.execute(attempt.arguments, ctx));
+    self.running = false;
+    const result = spec.parseResult(value);
+    return isThenable(result) ? await result : result;
   } catch (error) {
     throw asThrown(attempt, error, signal);
+  } finally {
+    self.running = false;
   }
 }
 

@@ -8,6 +8,7 @@ import { keepOutcome } from "../../journal/journal.js";
 import { outcomeOf, replay, type Settled } from "../../journal/outcome.js";
 import type { CallEntry, TaskEntry } from "../../journal/process-state.js";
 import { about, specOf, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { runEntry } from "../run-entry.js";
 
 /** Before the rule: a call that replays asks nobody. */
@@ -23,11 +24,11 @@ async function lookUpFirst(attempt: Attempt): Promise<void> {
 }
 
 /** The second of two calls that were prepared together waits for the first. */
-export function oncePerRun(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  return specOf(attempt).oncePerRun ? runOrRepeat(attempt, next) : next();
+export function oncePerRun(attempt: Attempt, next: Next): Promise<unknown> {
+  return specOf(attempt).oncePerRun ? runOrRepeat(attempt, next) : next(attempt);
 }
 
-async function runOrRepeat(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+async function runOrRepeat(attempt: Attempt, next: Next): Promise<unknown> {
   const run = runEntry(attempt.parts, attempt.context);
   for (
     let other = run.calls.get(slotOf(attempt));
@@ -42,9 +43,9 @@ async function runOrRepeat(attempt: Attempt, next: () => Promise<unknown>): Prom
   throw settled.error;
 }
 
-async function runFirst(attempt: Attempt, run: TaskEntry, next: () => Promise<unknown>): Promise<Settled> {
+async function runFirst(attempt: Attempt, run: TaskEntry, next: Next): Promise<Settled> {
   const call: CallEntry = { rawDigest: printOf(attempt), outcome: undefined, running: undefined };
-  const settled = settle(next);
+  const settled = settle(attempt, next);
   call.running = { approved: false, owner: attempt.task, settled };
   run.calls.set(slotOf(attempt), call);
   const result = await settled;
@@ -58,9 +59,9 @@ async function runFirst(attempt: Attempt, run: TaskEntry, next: () => Promise<un
   return result;
 }
 
-async function settle(next: () => Promise<unknown>): Promise<Settled> {
+async function settle(attempt: Attempt, next: Next): Promise<Settled> {
   try {
-    return { ok: true, value: await next() };
+    return { ok: true, value: await next(attempt) };
   } catch (error) {
     return { ok: false, error, lost: !isAgentAdapterError(error) };
   }

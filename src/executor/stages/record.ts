@@ -5,12 +5,13 @@ import { digest } from "../../crypto/digest.js";
 import type { LedgerClosing, LedgerStatus } from "../../ledger/ledger.js";
 import { failureKind, isAgentAdapterError, StoreUnavailable } from "../../errors.js";
 import { about, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { isControlFlow, isHostSignal } from "../control-flow.js";
 
-export async function openEntry(attempt: Attempt): Promise<void> {
+export function openEntry(attempt: Attempt): Promise<void> | void {
   const { context, parts } = attempt;
   try {
-    await parts.ledger.open({
+    const opening = parts.ledger.open({
       id: attempt.id,
       runId: context.runId,
       threadId: context.threadId,
@@ -21,18 +22,29 @@ export async function openEntry(attempt: Attempt): Promise<void> {
       arguments: attempt.raw,
       startedAt: parts.clock.now(),
     });
+    if (opening !== undefined) return opened(attempt, opening);
   } catch (error) {
-    throw new StoreUnavailable("the ledger cannot be written; the call was not started", {
-      ...about(attempt),
-      cause: error,
-    });
+    throw notStarted(attempt, error);
   }
 }
 
-export async function closeEntry(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+async function opened(attempt: Attempt, opening: Promise<void>): Promise<void> {
   try {
-    const value = await next();
-    await close(attempt, wellEnded(attempt));
+    await opening;
+  } catch (error) {
+    throw notStarted(attempt, error);
+  }
+}
+
+function notStarted(attempt: Attempt, cause: unknown): StoreUnavailable {
+  return new StoreUnavailable("the ledger cannot be written; the call was not started", { ...about(attempt), cause });
+}
+
+export async function closeEntry(attempt: Attempt, next: Next): Promise<unknown> {
+  try {
+    const value = await next(attempt);
+    const closing = close(attempt, wellEnded(attempt));
+    if (closing !== undefined) await closing;
     return value;
   } catch (error) {
     const end = knownEnd(attempt) ?? endBy(attempt, error);
@@ -78,10 +90,12 @@ function failed(kind: string): End {
   return { status, errorKind: status === "pending" ? undefined : kind };
 }
 
-async function close(attempt: Attempt, end: End): Promise<void> {
+/** Never fails. */
+function close(attempt: Attempt, end: End): Promise<void> | void {
   const { parts, edit, approved, asked } = attempt;
   const closing = {
-    ...end,
+    status: end.status,
+    errorKind: end.errorKind,
     attempts: attempt.attempts,
     durationMs: attempt.durationMs,
     cost: attempt.cost,
@@ -90,8 +104,13 @@ async function close(attempt: Attempt, end: End): Promise<void> {
     edit: edit === undefined ? undefined : { digest: digest("agent-adapter/arguments/v1", edit), arguments: edit },
   };
   try {
-    await parts.ledger.close(attempt.id, closing);
+    const waiting = parts.ledger.close(attempt.id, closing);
+    if (waiting !== undefined) return waiting.catch(() => notClosed(attempt));
   } catch {
-    parts.logger.warn(`the ledger entry of a call of ${attempt.name} could not be closed`);
+    notClosed(attempt);
   }
+}
+
+function notClosed({ parts, name }: Attempt): void {
+  parts.logger.warn(`the ledger entry of a call of ${name} could not be closed`);
 }

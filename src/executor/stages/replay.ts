@@ -11,6 +11,7 @@ import { replay } from "../../journal/outcome.js";
 import { processState } from "../../journal/process-state.js";
 import { groupSettled } from "../../journal/task-run.js";
 import { about, portOf, specOf, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { joinCall } from "../join-call.js";
 
 /** For a tool without a timeout of its own. */
@@ -41,24 +42,25 @@ function actingFor(context: RunContext, requestedBy: string | null): RunContext 
  * Hooks, and the batch that a call waits in, take time: a call that nobody had been asked about may have been asked about,
  * denied or finished meanwhile by another run of it. One that came with an answer is refused by `approve` instead.
  */
-export function replayMeanwhile(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  if (attempt.settled !== undefined || !attempt.needsHuman || attempt.asked !== undefined) return next();
+export function replayMeanwhile(attempt: Attempt, next: Next): Promise<unknown> {
+  if (attempt.settled !== undefined || !attempt.needsHuman || attempt.asked !== undefined) return next(attempt);
   return lookAgain(attempt, next);
 }
 
 /** A call that was over before it was performed ends here as it did then, or as `prepare` found. */
-export function giveSettled({ settled }: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  if (settled === undefined) return next();
+export function giveSettled(attempt: Attempt, next: Next): Promise<unknown> {
+  const { settled } = attempt;
+  if (settled === undefined) return next(attempt);
   return settled.ok ? Promise.resolve(settled.value) : Promise.reject(settled.error);
 }
 
-async function lookAgain(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+async function lookAgain(attempt: Attempt, next: Next): Promise<unknown> {
   await replayKnown(attempt);
   const shown = attempt.task.askOf(attempt.callId);
   const isSame = shown?.rawDigest === attempt.rawDigest;
   if (isSame && shown.request.definitionDigest === specOf(attempt).definitionDigest)
     attempt.arguments = shown.request.arguments;
-  return next();
+  return next(attempt);
 }
 
 async function joinOrReplay(attempt: Attempt): Promise<void> {

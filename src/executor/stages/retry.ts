@@ -5,36 +5,35 @@ import { backoffMs } from "../../async/backoff.js";
 import { randomFraction } from "../../crypto/random.js";
 import { isAgentAdapterError } from "../../errors.js";
 import { specOf, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { isControlFlow } from "../control-flow.js";
 
-export async function retry(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export async function retry(attempt: Attempt, next: Next): Promise<unknown> {
   const { clock } = attempt.parts;
-  const { retry: policy } = specOf(attempt);
+  const { cost } = specOf(attempt);
   for (;;) {
+    attempt.signal?.throwIfAborted();
+    attempt.attempts += 1;
+    if (typeof cost === "number") attempt.cost += cost;
+    const startedAt = clock.now();
     try {
-      return await measured(attempt, next);
+      const value = await next(attempt);
+      if (typeof cost === "function") attempt.cost += costOf(attempt, cost, value);
+      return value;
     } catch (error) {
       if (!mayRepeat(attempt, error)) throw error;
-      // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
-      const stop = AbortSignal.any(attempt.signal === undefined ? [] : [attempt.signal]);
-      await clock.sleep(backoffMs(policy, attempt.attempts, randomFraction()), stop);
+    } finally {
+      attempt.durationMs += clock.now() - startedAt;
     }
+    await backOff(attempt);
   }
 }
 
-async function measured(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  const { cost } = specOf(attempt);
-  attempt.signal?.throwIfAborted();
-  attempt.attempts += 1;
-  if (typeof cost === "number") attempt.cost += cost;
-  const startedAt = attempt.parts.clock.now();
-  try {
-    const value = await next();
-    if (typeof cost === "function") attempt.cost += costOf(attempt, cost, value);
-    return value;
-  } finally {
-    attempt.durationMs += attempt.parts.clock.now() - startedAt;
-  }
+function backOff(attempt: Attempt): Promise<void> {
+  const { parts, attempts, signal } = attempt;
+  // A signal of its own: a hundred calls must not pile their listeners onto the one of the run.
+  const stop = AbortSignal.any(signal === undefined ? [] : [signal]);
+  return parts.clock.sleep(backoffMs(specOf(attempt).retry, attempts, randomFraction()), stop);
 }
 
 /** The tool ran: a cost function that fails or gives nonsense must not take its result away. */

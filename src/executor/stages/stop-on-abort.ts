@@ -3,8 +3,9 @@
 
 import { untilAborted } from "../../async/deadline.js";
 import type { Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 
-export function stopOnAbort(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
+export function stopOnAbort(attempt: Attempt, next: Next): Promise<unknown> {
   attempt.signal?.throwIfAborted();
-  return untilAborted(attempt.signal, next());
+  return untilAborted(attempt.signal, next(attempt));
 }

@@ -7,15 +7,16 @@ import { follow } from "../../approvals/transitions.js";
 import { announceApproval } from "../../hooks/dispatch.js";
 import { processState } from "../../journal/process-state.js";
 import { about, type Attempt } from "../attempt.js";
+import type { Next } from "../pipeline.js";
 import { hookCall } from "../hook-call.js";
 
 type Approved = NonNullable<Attempt["approved"]>;
 
-export function useAnswer(attempt: Attempt, next: () => Promise<unknown>): Promise<unknown> {
-  return attempt.approved === undefined ? next() : useThenRun(attempt, attempt.approved, next);
+export function useAnswer(attempt: Attempt, next: Next): Promise<unknown> {
+  return attempt.approved === undefined ? next(attempt) : useThenRun(attempt, attempt.approved, next);
 }
 
-async function useThenRun(attempt: Attempt, approved: Approved, next: () => Promise<unknown>): Promise<unknown> {
+async function useThenRun(attempt: Attempt, approved: Approved, next: Next): Promise<unknown> {
   const { token, task } = attempt;
   if (token === undefined) throw new Error("internal: an answer is used before it was claimed");
   const { ask, verdict } = approved;
@@ -34,7 +35,7 @@ async function useThenRun(attempt: Attempt, approved: Approved, next: () => Prom
   follow("answered", "claim-won", "run");
   // What was approved runs, wherever this attempt got its own arguments from.
   attempt.arguments = attempt.edit ?? ask.request.arguments;
-  return next();
+  return next(attempt);
 }
 
 /** After the use: a hook that fails here has spent the answer, and the call fails. */

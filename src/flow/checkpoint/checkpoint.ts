@@ -6,7 +6,7 @@ import { isJsonObject, jsonCopy, type JsonObject, type JsonValue } from "../../c
 import { FlowError } from "../../errors.js";
 import { parseSnapshot, snapshotOf, type Snapshot } from "../../journal/snapshot.js";
 import type { TaskEntry } from "../../journal/process-state.js";
-import type { Progress } from "../runner/progress.js";
+import { visitsOf, type Progress } from "../runner/progress.js";
 import type { Visited } from "../visit.js";
 
 /** Everything another process needs to go on. */
@@ -36,7 +36,7 @@ export function checkpointToJson(parts: CheckpointParts): JsonValue {
     v: 1,
     runId,
     principal,
-    progress: { ...progress },
+    progress: { ...progress, visits: visitsOf(progress) },
     finished: [...finished].map(([node, visited]) => [node, visitedToJson(visited)]),
     tasks: [...tasks].map(([node, entry]) => [node, snapshotOf(entry)]),
     once: snapshotOf(once),
@@ -59,6 +59,8 @@ const CHECKPOINT: Shape<Checkpoint & { readonly v: 1 }> = {
   answers: Array.isArray,
 };
 
+type ProgressJson = Omit<Progress, "visits"> & { readonly visits: Readonly<Record<string, number>> };
+
 const PROGRESS: Shape<Progress> = {
   state: isObject,
   steps: isCount,
@@ -74,7 +76,7 @@ const VISITED: Shape<Visited> = {
   counts: isCounts,
 };
 
-function isProgress(value: unknown): value is Progress {
+function isProgress(value: unknown): value is ProgressJson {
   return hasShape(value, PROGRESS);
 }
 
@@ -97,7 +99,7 @@ function isPairs(value: unknown, fits: (second: unknown) => boolean): boolean {
   );
 }
 
-type Plain = Pick<Checkpoint, "runId" | "principal" | "progress">;
+type Plain = Pick<Checkpoint, "runId" | "principal"> & { readonly progress: ProgressJson };
 type Raw = Plain & Readonly<Record<Exclude<keyof Checkpoint, keyof Plain>, JsonValue>>;
 
 /**
@@ -112,7 +114,7 @@ export function checkpointFromJson(value: JsonValue): Checkpoint {
   return {
     runId,
     principal,
-    progress: { ...progress, state: stateOf(progress.state) },
+    progress: { ...progress, state: stateOf(progress.state), visits: new Map(Object.entries(progress.visits)) },
     finished: new Map(pairs(finished).map(([node, visited]) => [node, visitedOf(visited)])),
     tasks: new Map(pairs(tasks).map(([node, snapshot]) => [node, snapshotOfJson(snapshot)])),
     once: snapshotOfJson(once),

@@ -1,16 +1,16 @@
 // What this process remembers of the step that runs now, held: it must not be forgotten between two looks at it, whatever else the
 // process remembers meanwhile.
 
-import { taskEntry, type TaskEntry } from "../../journal/process-state.js";
+import { leave, taskEntry, type TaskEntry } from "../../journal/process-state.js";
 
 export class HeldEntries {
   readonly #held = new Map<string, TaskEntry>();
-  readonly #run: TaskEntry;
+  /** What is remembered about the run as a whole; held to the end. */
+  readonly run: TaskEntry;
   #isClosed = false;
 
-  /** `run`: what is remembered about the run as a whole; held to the end. */
   constructor(run: TaskEntry) {
-    this.#run = run;
+    this.run = run;
     run.attempts += 1;
   }
 
@@ -28,7 +28,7 @@ export class HeldEntries {
 
   /** A step is over. */
   release(): void {
-    for (const entry of this.#held.values()) entry.attempts -= 1;
+    for (const entry of this.#held.values()) leave(entry);
     this.#held.clear();
   }
 
@@ -37,6 +37,6 @@ export class HeldEntries {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.release();
-    this.#run.attempts -= 1;
+    this.run.attempts -= 1;
   }
 }

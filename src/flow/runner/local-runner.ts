@@ -3,12 +3,10 @@
 
 import type { Answers } from "../../approvals/answering.js";
 import { FlowError, ToolUsageError } from "../../errors.js";
-import { runEntry } from "../../executor/run-entry.js";
 import { GATE_CALL } from "../../executor/run-gate.js";
 import type { TaskEntry } from "../../journal/process-state.js";
 import { refuseNoObject } from "../../options.js";
 import { restore } from "../../journal/snapshot.js";
-import { openCheckpoint, sealCheckpoint } from "../checkpoint/sealed-checkpoint.js";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { definitionOf, type StateSchema } from "../definition.js";
 import type { Flow, InputOf, StateOf } from "../flow.js";
@@ -17,14 +15,14 @@ import type { FlowPlan } from "../plan.js";
 import { isStateOf, parseInput } from "../state.js";
 import { openRun, settle, type OpenRun, type ResumeFlowOptions, type RunFlowOptions } from "./open-run.js";
 import { pendingOf, takeAnswers } from "./pending.js";
-import { advance, begin, nextStep, type Progress } from "./progress.js";
+import { advance, begin, nextStep, visitsOf, type Progress } from "./progress.js";
 import { withCheckpoint, type FlowResult } from "./result.js";
 import { isOwnGrant, runStep, visitEntry, type Step, type StepEnd, type WaitingAsk } from "./step.js";
 
 /**
  * Run a flow until it is done, waits for a human, or a human said no.
  *
- * @throws FlowError when flow, input or what a node returned cannot be used; FlowLoopExceeded; whatever a node throws. Errors that
+ * @throws FlowError when flow, input or what a node returned cannot be used; ToolUsageError when an option cannot; FlowLoopExceeded; whatever a node throws. Errors that
  * end a run carry a checkpoint, see `checkpointOf`.
  * @example
  * const result = await runFlow(order, { item: "laptop" }, { executor });
@@ -53,7 +51,11 @@ export async function runFlow<Schema extends StateSchema, Rules, Nodes extends s
  *
  * @throws FlowError when the checkpoint was changed, is of another flow, or under another key; nothing runs
  * @throws ToolUsageError when the answer is for nothing that waits; ApprovalAlreadyDecided when it was given before
- * @example const done = await resumeFlow(order, result.checkpoint, approve({ by: "ana" }), { executor });
+ * @example
+ * let result = await runFlow(order, { item: "laptop" }, { executor });
+ * if (result.status === "paused") {
+ *   result = await resumeFlow(order, result.checkpoint, approve({ by: "ana" }), { executor });
+ * }
  */
 export async function resumeFlow<Schema extends StateSchema, Rules, Nodes extends string>(
   flow: Flow<Schema, Rules, Nodes>,
@@ -64,7 +66,7 @@ export async function resumeFlow<Schema extends StateSchema, Rules, Nodes extend
   refuseNoObject("resumeFlow", options);
   const { runId, ...rest } = options;
   const settled = settle("resumeFlow", definitionOf(flow), rest);
-  const opened = openCheckpoint(settled.ring, settled.plan, checkpoint);
+  const opened = settled.checkpoints.open(checkpoint);
   if (runId !== undefined && runId !== opened.runId) throw new FlowError("the checkpoint is of another run");
   checkAgainst(settled.plan, opened);
   const run = openRun(settled, {
@@ -90,7 +92,7 @@ async function holding<T>(run: OpenRun, body: () => Promise<T>): Promise<T> {
 /** What the checkpoint says, put beside what this process knows itself. */
 function recall(run: OpenRun, opened: Checkpoint): void {
   for (const answer of opened.answers) run.answers.set(answer.binding, answer);
-  restore(runEntry(run.parts, run.context), opened.once);
+  restore(run.held.run, opened.once);
   for (const [node, snapshot] of opened.tasks) {
     restore(visitEntry(run, opened.progress, node), snapshot);
     // A gate that the checkpoint saw passed was passed by this run; one without an end was another's.
@@ -110,20 +112,23 @@ async function drive(run: OpenRun, start: Pick<Step, "from" | "finished">): Prom
   let step: Step = { ...start, names: nextStep(run.plan, start.from) };
   for (;;) {
     const { from, names } = step;
-    const ended = { state: from.state, steps: from.steps, visits: from.visits };
-    if (names.length === 0) return { status: "done", ...ended };
+    if (names.length === 0) return { status: "done", ...endedAt(from) };
     const end = await endOfStep(run, step);
     switch (end.status) {
       case "paused":
         return paused(run, step, end.waiting);
       case "denied":
-        return { status: "denied", ...ended, node: end.node, error: end.error };
+        return { status: "denied", ...endedAt(from), node: end.node, error: end.error };
       case "failed":
         throw withCheckpoint(end.error, seal(run, step), run.context.runId);
       case "done":
         step = await nextAfter(run, step, end.state);
     }
   }
+}
+
+function endedAt(progress: Progress) {
+  return { state: progress.state, steps: progress.steps, visits: visitsOf(progress) };
 }
 
 async function endOfStep(run: OpenRun, step: Step): Promise<StepEnd> {
@@ -153,7 +158,9 @@ async function nextAfter(run: OpenRun, step: Step, state: Progress["state"]): Pr
       step: from.steps,
       // The report's state has the type of the flow that `onStep` was given with.
       state: from.state as never,
-      visits: from.visits,
+      get visits() {
+        return visitsOf(from);
+      },
       checkpoint: () => seal(run, next),
     });
   } catch (error) {
@@ -163,16 +170,16 @@ async function nextAfter(run: OpenRun, step: Step, state: Progress["state"]): Pr
 }
 
 function seal(run: OpenRun, step: Step): string {
-  const { plan, ring, context, parts, answers } = run;
+  const { checkpoints, context, held, answers } = run;
   const tasks = new Map(step.names.map((node) => [node, ownPart(run, visitEntry(run, step.from, node))]));
   const used = new Set([...tasks.values()].flatMap(({ marks }) => [...marks.keys()]));
-  return sealCheckpoint(ring, plan, {
+  return checkpoints.seal({
     runId: context.runId,
     principal: context.principal ?? null,
     progress: step.from,
     finished: step.finished,
     tasks,
-    once: runEntry(parts, context),
+    once: held.run,
     answers: [...answers.values()].filter(({ binding }) => !used.has(binding)),
   });
 }
@@ -187,8 +194,7 @@ function paused(run: OpenRun, step: Step, waiting: readonly WaitingAsk[]): AnyRe
   const pendings = waiting.map(pendingOf);
   const [pending] = pendings;
   if (pending === undefined) throw new Error("internal: a step paused for nothing");
-  const { state, steps, visits } = step.from;
-  return { status: "paused", state, steps, visits, pending, pendings, checkpoint: seal(run, step) };
+  return { status: "paused", ...endedAt(step.from), pending, pendings, checkpoint: seal(run, step) };
 }
 
 /** The fingerprint is in the seal; this says that nothing in it names what the plan does not have. */

@@ -12,8 +12,8 @@ export interface Progress {
   readonly state: FlowState;
   /** Finished steps. */
   readonly steps: number;
-  /** Finished visits by node. */
-  readonly visits: Readonly<Record<string, number>>;
+  /** Finished visits by node. A map: each step copies it, and a record of a thousand names is slow to copy. */
+  readonly visits: ReadonlyMap<string, number>;
   readonly counts: LoopCounts;
   /** Nodes that run now, in name order. */
   readonly ready: readonly string[];
@@ -22,16 +22,21 @@ export interface Progress {
 }
 
 export function begin(plan: FlowPlan, state: FlowState): Progress {
-  return { state, steps: 0, visits: {}, counts: {}, ...reached(plan, [], [plan.start]) };
+  return { state, steps: 0, visits: new Map(), counts: {}, ...reached(plan, [], [plan.start]) };
+}
+
+/** Finished visits by node, for whoever called. */
+export function visitsOf({ visits }: Progress): Readonly<Record<string, number>> {
+  return Object.fromEntries(visits);
 }
 
 /** The nodes of the next step, in name order; none when the run is over. */
-export function nextStep(plan: FlowPlan, { ready, joins }: Progress): readonly string[] {
+export function nextStep(plan: FlowPlan, { ready, joins }: Pick<Progress, "ready" | "joins">): readonly string[] {
   return ready.length > 0 ? ready : joinsToRun(plan, joins);
 }
 
 /** P2: of the joins that are ready, those that run now. */
-export function joinsToRun(plan: FlowPlan, joins: readonly string[]): readonly string[] {
+function joinsToRun(plan: FlowPlan, joins: readonly string[]): readonly string[] {
   const reach = (from: string, to: string) => from !== to && nodeOf(plan, from).reaches.has(to);
   return joins.filter((join) => joins.every((other) => !reach(other, join) || (reach(join, other) && join < other)));
 }
@@ -49,13 +54,12 @@ export function advance(
 ): Progress {
   const writes = [...step].map(([node, { writes: written }]) => [node, written] as const);
   const left = from.joins.filter((join) => !step.has(join));
+  const visits = new Map(from.visits);
+  for (const node of step.keys()) visits.set(node, (visits.get(node) ?? 0) + 1);
   return {
     state: applyWrites(plan.fields, state, writes),
     steps: from.steps + 1,
-    visits: {
-      ...from.visits,
-      ...Object.fromEntries([...step.keys()].map((node) => [node, (from.visits[node] ?? 0) + 1])),
-    },
+    visits,
     counts: Object.assign({}, from.counts, ...[...step.values()].map(({ counts }) => counts)),
     ...reached(
       plan,

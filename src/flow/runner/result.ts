@@ -23,14 +23,17 @@ interface Ended<State> {
 
 /** Nothing is left to run. */
 export interface FlowDone<State> extends Ended<State> {
+  /** Tells the results apart. */
   readonly status: "done";
 }
 
 /** A human is waited for. The state is the one before the step that waits. */
 export interface FlowPaused<State, Checkpoint = string> extends Ended<State> {
+  /** Tells the results apart. */
   readonly status: "paused";
   /** The first of `pendings`, in node-name order. */
   readonly pending: FlowPending;
+  /** Everything that can be decided now. */
   readonly pendings: readonly FlowPending[];
   /** Sealed: everything another process needs to go on. `null` where a framework keeps it. */
   readonly checkpoint: Checkpoint;
@@ -38,7 +41,9 @@ export interface FlowPaused<State, Checkpoint = string> extends Ended<State> {
 
 /** A human said no, or nobody answered in time, and no node caught it. The state is the one before that step. */
 export interface FlowDenied<State> extends Ended<State> {
+  /** Tells the results apart. */
   readonly status: "denied";
+  /** The node whose call or gate was refused. */
   readonly node: string;
   /** `ApprovalDenied` or `ApprovalExpired`. */
   readonly error: AgentAdapterError;
@@ -89,7 +94,11 @@ function carrierOf(error: unknown): FlowError {
  * The checkpoint on an error that `runFlow` or `resumeFlow` threw.
  *
  * @example
- * try { return await runFlow(flow, input, options) } catch (error) { keepForLater(checkpointOf(error)) }
+ * try {
+ *   await runFlow(order, { item: "laptop" }, { executor });
+ * } catch (error) {
+ *   const checkpoint = checkpointOf(error); // keep it, and later: resumeFlow(order, checkpoint, null, { executor })
+ * }
  */
 export function checkpointOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;

@@ -11,7 +11,6 @@ import type { ExecutorParts } from "../../executor/parts.js";
 import { ownerOf } from "../../executor/run-entry.js";
 import type { Scope } from "../../executor/scope.js";
 import type { RunContext } from "../../context/run-context.js";
-import { settleAll } from "../../async/limit.js";
 import { GATE_CALL } from "../../executor/run-gate.js";
 import type { TaskEntry } from "../../journal/process-state.js";
 import { TaskRun } from "../../journal/task-run.js";
@@ -68,7 +67,7 @@ function visitId(
   runId: string,
   { from, node }: { readonly from: Progress; readonly node: string },
 ): string[] {
-  return [runId, plan.name, node, String((from.visits[node] ?? 0) + 1)];
+  return [runId, plan.name, node, String((from.visits.get(node) ?? 0) + 1)];
 }
 
 interface At {
@@ -83,10 +82,7 @@ export async function runStep(run: LocalRun, step: Step): Promise<StepEnd> {
   const gated = await passGates(run, step, visits);
   if ("status" in gated) return gated;
   const left = visits.filter(({ node }) => !step.finished.has(node.name));
-  const ends = await settleAll(
-    left.map((at) => () => visitOnce(run, { ...step, state: gated.state }, at)),
-    Number.POSITIVE_INFINITY,
-  );
+  const ends = await Promise.allSettled(left.map((at) => visitOnce(run, { ...step, state: gated.state }, at)));
   return endOf(left, ends, gated.state);
 }
 
@@ -166,7 +162,7 @@ async function visitOnce(
 }
 
 function visitOf(run: LocalRun, { from, state }: Step & { readonly state: FlowState }, node: PlanNode) {
-  return { plan: run.plan, node, number: (from.visits[node.name] ?? 0) + 1, state, counts: from.counts };
+  return { plan: run.plan, node, number: (from.visits.get(node.name) ?? 0) + 1, state, counts: from.counts };
 }
 
 /** What it waits for when nothing new has come and the request still stands: then it waits on, without running its code. */

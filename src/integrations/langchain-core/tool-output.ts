@@ -5,6 +5,7 @@ const MARK = "agent_adapter.output";
 
 /** What a tool returns to give its ToolMessage an artifact. */
 export interface ToolOutput {
+  /** Tells it from a result of that shape. */
   readonly type: typeof MARK;
   /** A string, content blocks, or JSON. */
   readonly content: unknown;
@@ -15,7 +16,14 @@ export interface ToolOutput {
 /**
  * A result whose artifact goes into the ToolMessage, not to the model.
  *
- * @example execute: async ({ city }) => toolOutput(`3 offers in ${city}`, offers)
+ * @example
+ * const flights = defineTool({
+ *   name: "flights",
+ *   description: "Flights to a city.",
+ *   inputSchema: z.object({ city: z.string() }),
+ *   effects: "read",
+ *   execute: ({ city }) => toolOutput(`2 flights to ${city}`, [{ id: "f1" }, { id: "f2" }]),
+ * });
  */
 export function toolOutput(content: unknown, artifact: unknown): ToolOutput {
   return { type: MARK, content, artifact };

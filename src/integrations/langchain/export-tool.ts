@@ -23,7 +23,7 @@ const STYLE = { announceEdits: true, maxResultChars: Infinity };
  * node: use `toolNode`, or `agentAdapterMiddleware` in agents.
  *
  * @throws ToolUsageError when the spec is not registered in the executor's registry
- * @example const model = chat.bindTools([exportTool(sendStatement, executor)]);
+ * @example const tools = [exportTool(sendStatement, executor)]; // for `bindTools`, or `createAgent`
  */
 export function exportTool(
   spec: AnyToolSpec,

@@ -28,7 +28,7 @@ export type ImportOptions = Partial<
  * Register LangChain tools under their own names. Returns the specs in order.
  *
  * @throws ToolUsageError when a name is taken or a schema cannot be shown to a model
- * @example importLangChain(registry, [shippingRate], { effects: "read" });
+ * @example importLangChain(registry, [searchTool], { effects: "read" });
  */
 export function importLangChain(
   registry: Registry,

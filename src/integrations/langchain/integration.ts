@@ -7,9 +7,11 @@ import { exportTool } from "./export-tool.js";
 
 /** A tool call as messages carry it. */
 export interface ToolCallLike {
+  /** The call's id. */
   readonly id?: string | undefined;
 }
 
+/** What every adapter offers, under the names every adapter uses. */
 export const INTEGRATION: Integration<DynamicStructuredTool, ToolCallLike> = Object.freeze({
   name: "langchain",
   exportTool,

@@ -5,7 +5,9 @@ import { ToolUsageError, type Executor } from "../../index.js";
 import { membersOf } from "./members.js";
 import { executorsOf } from "./node-settings.js";
 
+/** A config of LangGraph, with the thread in `configurable`. */
 export interface AppConfig {
+  /** At least `thread_id`. */
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly [option: string]: unknown;
 }
@@ -27,9 +29,13 @@ export interface AppSnapshot {
 
 /** Any compiled graph: of yours, a parent of it, a prebuilt agent. */
 export interface GraphApp<Output> {
+  /** Runs the graph, or goes on with it. */
   invoke(input: never, config: never): Promise<Output>;
+  /** What the checkpointer has of a thread. */
   getState(config: never, options?: never): Promise<unknown>;
+  /** Where pauses are kept; without one nothing can be resumed. */
   readonly checkpointer?: BaseCheckpointSaver | boolean | undefined;
+  /** The graph it was compiled from, whose nodes tell which executors are in it. */
   readonly builder?: unknown;
 }
 

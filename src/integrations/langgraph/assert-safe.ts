@@ -10,7 +10,10 @@ import { executorsOf } from "./node-settings.js";
  * an `errorHandler` (it would take a refused answer for a failure and finish the node). Node defaults count.
  *
  * @throws ToolUsageError naming the node and the option
- * @example assertSafe(graph); const app = graph.compile({ checkpointer });
+ * @example
+ * const graph = new StateGraph(MessagesAnnotation).addNode("tools", toolNode(registry, { executor })).addEdge(START, "tools");
+ * assertSafe(graph);
+ * const app = graph.compile({ checkpointer });
  */
 export function assertSafe(graph: object): void {
   const defaults = membersOf(membersOf(membersOf(graph)["builder"] ?? graph)["_nodeDefaults"]);

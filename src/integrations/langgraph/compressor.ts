@@ -15,7 +15,7 @@ export type MessageCompressor = (messages: readonly BaseMessage[]) => Promise<Ba
  * @throws what `countTokens` and `summarize` of the policy throw
  * @example
  * const shorten = langgraphCompressor(new CompressionPolicy({ maxMessages: 40 }));
- * const agent = async ({ messages }) => ({ messages: [await model.invoke(await shorten(messages))] });
+ * const agent = async ({ messages }: typeof MessagesAnnotation.State) => ({ messages: [await model.invoke(await shorten(messages))] });
  */
 export function langgraphCompressor(policy: CompressionPolicy): MessageCompressor {
   return (messages) => compressed(messages, policy);

@@ -17,6 +17,7 @@ import { ToolUsageError } from "../../index.js";
 import { isJson, KeyRing, refuseUnknown, sameJson, type Secrets } from "../../spi.js";
 import { SaverSeals } from "./saver-seals.js";
 
+/** The key, and what is read during a migration. */
 export interface EncryptedSaverOptions {
   /** At least 16 bytes, 32 recommended. A list: the first encrypts, the older ones still open what they encrypted. */
   readonly key: Secrets;
@@ -33,7 +34,8 @@ export interface EncryptedSaverOptions {
  *
  * @throws ToolUsageError when an option cannot be used or there is no checkpointer
  * @example
- * const checkpointer = encryptedSaver(PostgresSaver.fromConnString(url), { key: process.env.CHECKPOINT_KEY ?? "" });
+ * const saver = PostgresSaver.fromConnString(process.env.DATABASE_URL ?? "");
+ * const app = graph.compile({ checkpointer: encryptedSaver(saver, { key: process.env.CHECKPOINT_KEY ?? "" }) });
  */
 export function encryptedSaver<V extends string | number = number>(
   saver: BaseCheckpointSaver<V>,

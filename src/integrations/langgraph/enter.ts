@@ -49,7 +49,7 @@ function recall(task: GraphTask, rows: TaskRows): void {
   const { entry } = task;
   for (const mark of rows.marks.toSorted(byAge)) recallMark(entry, mark);
   for (const kept of rows.outcomes) recallOutcome(entry, kept);
-  for (const kept of rows.firsts) recallOutcome(task.run, kept);
+  for (const kept of rows.firsts) recallOutcome(task.run(), kept);
   for (const refused of rows.refused) entry.refused.add(refused);
   if (rows.interrupt === undefined) return;
   const fields = membersOf(rows.interrupt.value);

@@ -5,6 +5,7 @@ import { ToolUsageError } from "../../index.js";
 import { refuseUnknown } from "../../spi.js";
 import { wrapItem } from "./send-item.js";
 
+/** Where an empty fan-out goes. */
 export interface FanOutOptions {
   /** Where to go when there is nothing to send. Default: the branch ends, and what follows the target does not run. */
   readonly orElse?: string;
@@ -14,7 +15,11 @@ export interface FanOutOptions {
  * One `Send(target, item)` for each item under the state key `over`, or of `over(state)`, in order.
  *
  * @throws ToolUsageError from the path, when there is no list
- * @example graph.addConditionalEdges("plan", fanOut("rate", "items"), ["rate"]);
+ * @example
+ * new StateGraph(State)
+ *   .addNode("plan", (state) => state)
+ *   .addNode("rate", toolTask(shippingRate, { executor, into: "rates" }))
+ *   .addConditionalEdges("plan", fanOut("rate", "items"), ["rate"]);
  */
 export function fanOut<State extends object>(
   target: string,

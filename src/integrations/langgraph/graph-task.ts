@@ -25,21 +25,25 @@ import { TaskJournal } from "./task-journal.js";
 
 /** What a paused task shows. Give a reviewer `request` only. */
 export interface ApprovalInterrupt {
+  /** Tells our interrupts from others. */
   readonly type: typeof APPROVAL_TYPE;
+  /** The hash of the request, which an answer is signed for. */
   readonly binding: string;
+  /** What the reviewer decides about. */
   readonly request: AskRecord["request"];
   /** Not part of what is signed. */
   readonly meta: { readonly askedAt: number };
   /** The record to decide, when a store decides. */
   readonly approvalId?: string;
+  /** The sealed ask, for whoever resumes. Not to be shown. */
   readonly aa_state: string;
 }
 
 interface GraphTaskOptions {
   readonly parts: ExecutorParts;
   readonly entry: TaskEntry;
-  /** What is remembered of the run that the task belongs to: first results of tools that run once per run. */
-  readonly run: TaskEntry;
+  /** What is remembered of the run that the task belongs to, made when it is asked for: first results of `oncePerRun` tools. */
+  readonly run: () => TaskEntry;
   readonly settings: NodeSettings;
 }
 
@@ -50,7 +54,7 @@ export class GraphTask implements TaskHost {
   readonly pregel: PregelTask;
   readonly parts: ExecutorParts;
   readonly entry: TaskEntry;
-  readonly run: TaskEntry;
+  readonly run: () => TaskEntry;
   readonly id: readonly string[];
   readonly group: string;
   readonly journal: TaskJournal;

@@ -22,11 +22,15 @@ export type HostedToolsOptions = Omit<ToolNodeOptions, "messagesKey" | "concurre
 
 /** A tool call as a host hands it over: nothing of it is trusted. */
 export interface HostedCall {
+  /** The call's id. */
   readonly id?: unknown;
+  /** The tool's name. */
   readonly name?: unknown;
+  /** Its arguments. */
   readonly args?: unknown;
 }
 
+/** Our tools for a tool node that is not ours. */
 export interface HostedTools {
   /** LangChain tools, to be shown to the model. */
   readonly tools: DynamicStructuredTool[];

@@ -8,14 +8,17 @@ import { toolNode } from "./tool-node.js";
 
 /** A tool call as messages carry it. */
 export interface ToolCallLike {
+  /** The call's id. */
   readonly id?: string | undefined;
 }
 
 /** What every adapter offers, and flows. */
 export interface LangGraphIntegration extends Integration<ToolNode, ToolCallLike> {
+  /** A flow as a `StateGraph`. */
   readonly compileFlow: typeof compileFlow;
 }
 
+/** What every adapter offers, under the names every adapter uses. */
 export const INTEGRATION: LangGraphIntegration = Object.freeze({
   name: "langgraph",
   exportTool: (spec, executor) => toolNode(new Registry([spec]), executor === undefined ? {} : { executor }),

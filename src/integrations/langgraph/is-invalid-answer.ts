@@ -5,7 +5,12 @@ import { isInvalidResume } from "@langchain/langgraph";
 /**
  * Was a resume value refused (one, or several at once)? Nothing was used; the same requests can be answered again.
  *
- * @example try { await app.invoke(command, config) } catch (error) { if (!isInvalidAnswer(error)) throw error }
+ * @example
+ * try {
+ *   await app.invoke(new Command({ resume: "yes" }), config);
+ * } catch (error) {
+ *   if (!isInvalidAnswer(error)) throw error; // else nothing was used: the request can still be answered
+ * }
  */
 export function isInvalidAnswer(error: unknown): boolean {
   if (isInvalidResume(error)) return true;

@@ -3,6 +3,7 @@
 
 import { SignedApproval, type SignedApprovalOptions } from "../../spi.js";
 
+/** The key or the approvers, and how long requests and answers are good. */
 export type LangGraphApprovalOptions = SignedApprovalOptions;
 
 /**

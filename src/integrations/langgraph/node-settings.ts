@@ -11,6 +11,7 @@ import { membersOf } from "./members.js";
  */
 export type Durable = "pause" | "call" | false;
 
+/** What is kept of finished calls beside their task. */
 export interface DurableOptions {
   /** Default `"pause"`. What an approved call came to is always written at once. */
   readonly durable?: Durable;

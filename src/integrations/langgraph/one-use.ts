@@ -8,6 +8,7 @@ import { graphExecutor } from "./graph-executor.js";
 import { markAsking, settleNode, type DurableOptions } from "./node-settings.js";
 import { runInTask } from "./run-in-task.js";
 
+/** Whose approvals enter the node, and what is kept. */
 export interface OneUseOptions extends DurableOptions {
   /**
    * The executor whose tools the node calls: its port and its keys let the answers in. Default: one under this process's
@@ -25,7 +26,7 @@ export type NodeFunction<State, Update> = (state: State, config: LangGraphRunnab
  *
  * @throws ToolUsageError when an option cannot be used; from the node: see `executor.run`
  * @example
- * graph.addNode("send", oneUse(async (state) => ({
+ * new StateGraph(State).addNode("send", oneUse(async (state: typeof State.State) => ({
  *   receipt: await executor.run(sendStatement, { period: state.period }, { callId: "send-1" }),
  * }), { executor }));
  */

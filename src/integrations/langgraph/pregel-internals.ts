@@ -1,7 +1,7 @@
 // The only file that touches LangGraph's internal keys (peer range >=1.7.0 <2). Reads defensively: a missing key is either
 // "not in a graph" or an error that says so, never a guess.
 
-import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { Runnable, RunnableSequence, type RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError } from "../../index.js";
 
@@ -87,11 +87,9 @@ export function readTask(config: NodeConfig): PregelTask {
     );
   }
   const attempt = config.executionInfo?.nodeAttempt ?? 1;
-  const threadId = typeof keys["thread_id"] === "string" ? keys["thread_id"] : "";
+  const { thread: threadId, namespace: parent } = homeOf(config);
   const saver = asSaver(keys["__pregel_checkpointer"]);
-  const parent = namespace.split("|").slice(0, -1).join("|");
-  const checkpoints = asRecord(keys["checkpoint_map"]);
-  const checkpointId = checkpoints[parent];
+  const checkpointId = asRecord(keys["checkpoint_map"])[parent];
   return {
     threadId,
     namespace,
@@ -109,6 +107,20 @@ export function readTask(config: NodeConfig): PregelTask {
     attemptKey: scratchpad,
     answers: answerSlots(scratchpad, keys["__pregel_resume_map"], keys[CONTINUE_KEY] === "none"),
   };
+}
+
+/** Where a run of a graph is kept: its thread, and its namespace within it. */
+export interface Home {
+  /** Empty without a checkpointer. */
+  readonly thread: string;
+  readonly namespace: string;
+}
+
+/** The home of the graph that a node is in. */
+export function homeOf({ configurable }: NodeConfig): Home {
+  const { thread_id: thread, checkpoint_ns: own } = configurable ?? {};
+  const namespace = typeof own === "string" ? own.slice(0, Math.max(0, own.lastIndexOf("|"))) : "";
+  return { thread: typeof thread === "string" ? thread : "", namespace };
 }
 
 /** Rows that LangGraph itself writes for a task that has not finished; any other row is output. */
@@ -166,7 +178,8 @@ function asSaver(value: unknown): BaseCheckpointSaver | undefined {
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  // An object has members of some kind; nothing is written to it here.
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 /** A channel that is written when a node is to run, in the step before. */
@@ -223,14 +236,46 @@ class Beginning extends Runnable<unknown, void> {
 
 /** LangGraph merges a new input into the state as it is, and only then lets anybody look at it: instead, do this with it. */
 export function replaceBeginning(app: object, begin: Begin): void {
-  const nodes: unknown = Reflect.get(app, "nodes");
-  const start: unknown = asRecord(nodes)["__start__"];
-  if (typeof start !== "object" || start === null || !Array.isArray(Reflect.get(start, "writers")))
-    throw new ToolUsageError("this LangGraph begins a graph in a way this release does not know");
-  Reflect.set(start, "writers", [new Beginning(begin)]);
+  nodeOf(app, "__start__").writers = [new Beginning(begin)];
 }
 
-/** The values of these channels in the step; those without a value are not there. */
+/** LangGraph's own writers, for what others write in the name of a node that writes for itself (`updateState`). */
+class WritersForOthers extends Runnable {
+  override lc_namespace = ["agent-adapter", "langgraph"];
+  readonly #writers: Runnable;
+
+  constructor(writers: Runnable) {
+    super();
+    this.#writers = writers;
+  }
+
+  override invoke(input: unknown, config?: Partial<RunnableConfig>): Promise<unknown> {
+    return input === undefined ? Promise.resolve() : this.#writers.invoke(input, config);
+  }
+}
+
+/** After a node that returns nothing, because it uses `writeAtOnce`, LangGraph's writers would do nothing; they take longer than it. */
+export function skipIdleWriters(app: object, names: Iterable<string>): void {
+  for (const name of names) {
+    const node = nodeOf(app, name);
+    const [first, ...middle] = node.writers;
+    const last = middle.pop();
+    if (first === undefined || last === undefined) continue;
+    node.writers = [new WritersForOthers(new RunnableSequence({ first, middle, last, omitSequenceTags: true }))];
+  }
+}
+
+/** A node of a compiled graph. */
+function nodeOf(app: object, name: string): { writers: Runnable[] } {
+  const nodes: unknown = Reflect.get(app, "nodes");
+  const node: unknown = asRecord(nodes)[name];
+  if (typeof node !== "object" || node === null || !Array.isArray(Reflect.get(node, "writers")))
+    throw new ToolUsageError("this LangGraph makes nodes in a way this release does not know");
+  // LangGraph runs what is in this list after the node.
+  return node as { writers: Runnable[] };
+}
+
+/** The values of these channels in the step, in an object of their own; those without a value are not there. */
 export function readState(config: NodeConfig, channels: readonly string[]): Readonly<Record<string, unknown>> {
   const read = config.configurable?.["__pregel_read"];
   if (typeof read !== "function") throw new ToolUsageError("this LangGraph does not say which nodes run in a step");

@@ -6,6 +6,7 @@ import { ToolUsageError } from "../../index.js";
 import { refuseUnknown } from "../../spi.js";
 import type { MergeRule } from "../../flow/index.js";
 
+/** How a channel begins. */
 export interface ReducerOptions<Value> {
   /** The value before anything is written. Default: the channel is empty. */
   readonly initial?: () => Value;

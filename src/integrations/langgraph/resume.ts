@@ -27,6 +27,7 @@ import { isRevived } from "./revived.js";
 
 export type { OneAnswer };
 
+/** Whose approvals are answered. */
 export interface ResumeOptions {
   /** Whose approvals are answered. Default: the one executor of the app's nodes. */
   readonly executor?: Executor;

@@ -14,6 +14,7 @@ import { membersOf } from "./members.js";
 import { pendingApprovals, type PendingApproval } from "./pending-approvals.js";
 import { resume } from "./resume.js";
 
+/** Whose approvals are answered. */
 export interface RunCompiledOptions {
   /** Whose approvals are answered. Default: the executor that the flow was compiled with. */
   readonly executor?: Executor;
@@ -21,12 +22,19 @@ export interface RunCompiledOptions {
 
 /** A compiled flow that waits. LangGraph's checkpointer keeps it, so there is no checkpoint to carry. */
 export interface CompiledPaused<State> {
+  /** Tells the results apart. */
   readonly status: "paused";
+  /** The state before the step that waits. */
   readonly state: State;
+  /** Finished steps. */
   readonly steps: number;
+  /** Finished visits by node name. */
   readonly visits: Readonly<Record<string, number>>;
+  /** The first of `pendings`. */
   readonly pending: PendingApproval;
+  /** Everything that can be decided now. */
   readonly pendings: readonly PendingApproval[];
+  /** Always `null`: the checkpointer has it. */
   readonly checkpoint: null;
 }
 
@@ -35,7 +43,9 @@ export type CompiledResult<State> = FlowDone<State> | FlowDenied<State> | Compil
 
 /** A compiled flow; LangGraph's own apps name the types of what they take and give. */
 export interface FlowApp<State, Input> extends GraphApp<unknown> {
+  /** Never there at run time: it only carries a type. */
   readonly "~RunInput": Input;
+  /** Never there at run time: it only carries a type. */
   readonly "~RunOutput": State;
 }
 

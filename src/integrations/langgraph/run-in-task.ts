@@ -58,7 +58,7 @@ export async function runInTask<T>(
   }
   const entry = taskEntry(JSON.stringify(["langgraph", ...id]), parts.clock.now());
   const context = runContextOf(config, parts);
-  const run = runEntry(parts, context);
+  const run = () => runEntry(parts, context);
   const host = new GraphTask(pregel, { parts, entry, run, settings: runner.settings });
   return holding(entry, async () => {
     const { host: entered, task } = await enterOnce(host, config.signal);

@@ -8,11 +8,10 @@ import { ApprovalAlreadyDecided, FlowError, isAgentAdapterError, StoreUnavailabl
 import {
   digest,
   openMark,
-  openSeal,
   outcomeFromJson,
   outcomeToJson,
-  seal,
   sealMark,
+  Sealer,
   type KeyRing,
   type Mark,
   type KeptOutcome,
@@ -105,6 +104,7 @@ export class TaskJournal {
   readonly #pregel: PregelTask;
   readonly #keys: KeyRing;
   readonly #owner: readonly string[];
+  #doneSealer: Sealer | undefined;
 
   constructor(pregel: PregelTask, keys: KeyRing, owner: readonly string[]) {
     this.#pregel = pregel;
@@ -121,16 +121,13 @@ export class TaskJournal {
     const rows = (await this.rows()) ?? [];
     const own = rows.filter(([taskId]) => taskId.startsWith(this.#prefix) && !opened.has(taskId));
     const task = rows.filter(([taskId]) => taskId === this.#pregel.taskId);
+    const [done, firsts] = [this.#done, this.#firsts];
     const found = {
       marks: own
         .filter(([, channel]) => channel === SPENT)
         .map(([, , value]) => openMark(this.#keys, this.#owner, value)),
-      outcomes: own
-        .filter(([, channel]) => channel === DONE)
-        .map(([, , value]) => this.#openOutcome(this.#owner, value)),
-      firsts: rows
-        .filter(([, channel]) => channel === FIRST)
-        .map(([, , value]) => this.#openOutcome(this.#runOwner, value)),
+      outcomes: own.filter(([, channel]) => channel === DONE).map(([, , value]) => openOutcome(done, value)),
+      firsts: rows.filter(([, channel]) => channel === FIRST).map(([, , value]) => openOutcome(firsts, value)),
       refused: own.filter(([, channel]) => channel === REFUSED).map(([taskId]) => taskId.split(":").at(-1) ?? ""),
       interrupt: newestInterrupt(task),
       finished: task.some(([, channel]) => !UNFINISHED_CHANNELS.has(channel)),
@@ -142,12 +139,16 @@ export class TaskJournal {
   /** Write the mark and read it back. @throws ApprovalAlreadyDecided when another claim was first */
   async mark(mark: Mark): Promise<void> {
     const rowId = markRowId(this.#pregel.taskId, mark.record.binding);
-    await this.#write([[SPENT, sealMark(this.#keys, this.#owner, mark)]], rowId);
+    const sealed = sealMark(this.#keys, this.#owner, mark);
+    await this.#write([[SPENT, sealed]], rowId);
     const rows = await this.rows();
     // Not saved yet (exit durability, first pause not reached): nobody else can have it.
     if (rows === undefined) return;
     const row = rows.find(([taskId, channel]) => taskId === rowId && channel === SPENT);
     if (row === undefined) throw new FlowError("this checkpointer drops private writes, so it cannot keep approvals");
+    // No two seals have the same text.
+    if (row[2] === sealed) return;
+    // Another copy of this very claim is its own, too: it was written by an attempt that was interrupted.
     if (openMark(this.#keys, this.#owner, row[2]).token === mark.token) return;
     throw new ApprovalAlreadyDecided("another process used this approval first", {
       callId: mark.record.request.callId,
@@ -158,24 +159,29 @@ export class TaskJournal {
   async keepOutcomes(kept: readonly KeptOutcome[]): Promise<void> {
     const callIds = kept.map(({ callId }) => callId);
     await this.#write(
-      kept.map((one) => [DONE, this.#sealOutcome(this.#owner, one)]),
+      kept.map((one) => [DONE, sealOutcome(this.#done, one)]),
       outcomesRowId(this.#pregel.taskId, callIds),
     );
   }
 
   /** For every task of the step, so that it opens for all of them. */
   async keepFirst(kept: KeptOutcome): Promise<void> {
-    await this.#write([[FIRST, this.#sealOutcome(this.#runOwner, kept)]], `${this.#prefix}f:${kept.callId}`);
+    await this.#write([[FIRST, sealOutcome(this.#firsts, kept)]], `${this.#prefix}f:${kept.callId}`);
   }
 
-  #sealOutcome(owner: readonly string[], { callId, rawDigest, outcome }: KeptOutcome): string {
-    const value = { v: 1, callId, rawDigest, outcome: outcomeToJson(outcome) };
-    return seal(this.#keys, { purpose: "done", owner: [...owner] }, value);
+  /** Outcomes of this task run. A hundred calls that end at once have one place. */
+  get #done(): Sealer {
+    this.#doneSealer ??= this.#sealer(this.#owner);
+    return this.#doneSealer;
   }
 
-  get #runOwner(): readonly string[] {
+  get #firsts(): Sealer {
     const { thread_id, checkpoint_ns } = this.#pregel.address.configurable;
-    return ["first", thread_id, checkpoint_ns];
+    return this.#sealer(["first", thread_id, checkpoint_ns]);
+  }
+
+  #sealer(owner: readonly string[]): Sealer {
+    return new Sealer(this.#keys, { purpose: "done", owner: [...owner] });
   }
 
   /** Remember that this plain value was refused: LangGraph would offer it for ever. */
@@ -206,16 +212,19 @@ export class TaskJournal {
       throw new StoreUnavailable("the checkpointer cannot be read; nothing was used", { cause });
     }
   }
+}
 
-  #openOutcome(owner: readonly string[], sealed: unknown): KeptOutcome {
-    const value = openSeal(this.#keys, { purpose: "done", owner: [...owner] }, sealed);
-    const { v, callId, rawDigest, outcome: json } = membersOf(value);
-    const outcome = outcomeFromJson(json);
-    if (v !== 1 || typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) {
-      throw new FlowError("the sealed outcome of a call is not of a version this release can read");
-    }
-    return { callId, rawDigest, outcome };
+function sealOutcome(place: Sealer, { callId, rawDigest, outcome }: KeptOutcome): string {
+  return place.seal({ v: 1, callId, rawDigest, outcome: outcomeToJson(outcome) });
+}
+
+function openOutcome(place: Sealer, sealed: unknown): KeptOutcome {
+  const { v, callId, rawDigest, outcome: json } = membersOf(place.open(sealed));
+  const outcome = outcomeFromJson(json);
+  if (v !== 1 || typeof callId !== "string" || typeof rawDigest !== "string" || outcome === undefined) {
+    throw new FlowError("the sealed outcome of a call is not of a version this release can read");
   }
+  return { callId, rawDigest, outcome };
 }
 
 function newestInterrupt(rows: readonly Row[]): TaskRows["interrupt"] {

@@ -12,6 +12,7 @@ import { markAsking, type DurableOptions } from "./node-settings.js";
 import type { NodeConfig } from "./pregel-internals.js";
 import { runInTask } from "./run-in-task.js";
 
+/** How a tool node runs and what it tells the model. */
 export interface ToolNodeOptions extends DurableOptions {
   /** Default: the registry's shared executor with a `LangGraphApproval()` under this process's random key. */
   readonly executor?: Executor;

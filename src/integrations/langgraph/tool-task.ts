@@ -9,6 +9,7 @@ import { markAsking, settleNode, type DurableOptions } from "./node-settings.js"
 import { runInTask } from "./run-in-task.js";
 import { unwrapItem } from "./send-item.js";
 
+/** Where a task's result goes, and whose approvals enter it. */
 export interface ToolTaskOptions<Key extends string> extends DurableOptions {
   /** The state key that gets the result. */
   readonly into: Key;
@@ -22,7 +23,7 @@ const REGISTRIES = new WeakMap<AnyToolSpec, Registry>();
  * A node for `new Send(...)` or `fanOut`: runs the tool with what was sent and returns `{ [into]: result }`.
  *
  * @throws ToolUsageError when an option cannot be used; from the node: every error of the call, also those a model could read
- * @example graph.addNode("rate", toolTask(shippingRate, { executor, into: "rates" }));
+ * @example new StateGraph(State).addNode("rate", toolTask(shippingRate, { executor, into: "rates" }));
  */
 export function toolTask<Out, Key extends string>(
   spec: ToolSpec<never, Out>,

@@ -39,6 +39,7 @@ import { namesOf, TracedCalls, type TracedCall } from "./open-calls.js";
 import { RefusedCalls } from "./refused-calls.js";
 import { quietly, Telemetry } from "./telemetry.js";
 
+/** Where spans and numbers go, and what is in them. */
 export interface OpenTelemetryHookOptions {
   /** Also write arguments and results, as JSON. They may be personal data: default `false`. */
   readonly values?: boolean;
@@ -117,7 +118,9 @@ export class OpenTelemetryHook implements Hook {
    * Run a part of a tool's body under the span of its call, so that what it traces are children of the call. Outside a call
    * that this hook traces it just runs.
    *
-   * @example execute: (args) => tracing.inSpan(() => fetch(urlOf(args)))
+   * @example
+   * const tracing = new OpenTelemetryHook();
+   * const load = (url: string) => tracing.inSpan(() => fetch(url)); // in a tool's function
    */
   inSpan<T>(body: () => T): T {
     const around = this.#currentCall();
@@ -127,7 +130,9 @@ export class OpenTelemetryHook implements Hook {
   /**
    * The ledger, with a span for each call that no hook hears of: arguments that do not fit, tools that do not exist.
    *
-   * @example new Executor(registry, { hooks: [tracing], ledger: tracing.ledger(new MemoryLedger()) });
+   * @example
+   * const tracing = new OpenTelemetryHook();
+   * new Executor(registry, { hooks: [tracing], ledger: tracing.ledger(new MemoryLedger()) });
    */
   ledger(inner: Ledger): Ledger {
     return new RefusedCalls(inner, this.#telemetry, { traced: this.#calls, values: this.#values });

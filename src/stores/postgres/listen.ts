@@ -7,8 +7,11 @@ import type { DecisionNews } from "../sql/wait.js";
 
 /** A connected `Client` of `pg` that nobody else uses, or anything like it. */
 export interface ListenClient {
+  /** Runs one statement. */
   query(text: string): Promise<unknown>;
+  /** Hears of notifications and of the end of the connection. */
   on(event: string, listener: (value?: unknown) => void): unknown;
+  /** Stops hearing. */
   removeListener(event: string, listener: (value?: unknown) => void): unknown;
 }
 

@@ -6,6 +6,7 @@ import { openStores, type SqlStores, type StoreOptions } from "../sql/stores.js"
 import { listen, type ListenClient, type Listening } from "./listen.js";
 import { PostgresClient, type PostgresPool } from "./postgres-client.js";
 
+/** Where the tables are, and what stores are told. */
 export interface PostgresOptions extends StoreOptions {
   /** Where the tables are; made when it is missing. Letters, digits and `_`. Default `"agent_adapter"`. */
   readonly schema?: string;
@@ -25,7 +26,7 @@ const SCHEMA = /^[A-Za-z_][A-Za-z0-9_]{0,47}$/;
  * @throws ToolUsageError when an option cannot be used or a newer release made the tables
  * @throws StoreUnavailable when the database cannot be used
  * @example
- * const pool = new Pool({ connectionString });
+ * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const { approvals, claims, ledger } = await openPostgres(pool);
  */
 export async function openPostgres(pool: PostgresPool, options: PostgresOptions = {}): Promise<SqlStores> {

@@ -8,6 +8,7 @@ import { isAlreadyThere, mayPass } from "./failures.js";
 
 /** A `Pool` or a `Client` of `pg`, or anything with the same method. */
 export interface PostgresPool {
+  /** Runs one statement, with values for `$1`, `$2` and so on. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
 }
 

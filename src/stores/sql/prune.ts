@@ -8,6 +8,7 @@ import { ToolUsageError } from "../../index.js";
 import { CLOCK_SKEW_MS, refuseUnknown } from "../../spi.js";
 import type { SqlClient, TableName } from "./sql-client.js";
 
+/** How long things stay. */
 export interface PruneOptions {
   /**
    * Milliseconds for which used, expired and superseded approvals stay; a call whose record is gone is asked again. Default 30
@@ -20,9 +21,13 @@ export interface PruneOptions {
 
 /** How many rows went. */
 export interface Pruned {
+  /** Approvals that were over. */
   readonly approvals: number;
+  /** Claims whose answers have expired. */
   readonly claims: number;
+  /** Entries older than was asked for. */
   readonly ledger: number;
+  /** Cached results that ran out. */
   readonly results: number;
 }
 

@@ -19,9 +19,13 @@ export interface StoreOptions extends SignerOptions {
 
 /** Everything that outlives a process, on one database. */
 export interface SqlStores {
+  /** Requests and their decisions. */
   readonly approvals: SqlApprovalStore;
+  /** Uses of answers. */
   readonly claims: ClaimStore;
+  /** One entry per call. */
   readonly ledger: Ledger;
+  /** Results of tools with `cache`, and first results of `oncePerRun` tools. */
   readonly cache: ResultCache;
   /**
    * Remove what nobody needs any more; run it now and then, from one process or several. `now` defaults to the clock.

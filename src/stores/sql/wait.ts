@@ -4,8 +4,9 @@
 import type { Clock } from "../../index.js";
 import { hasRunOut, unknownApproval, type ApprovalRecord, type ApprovalStore } from "../../spi.js";
 
+/** How long to wait for a decision. */
 export interface WaitOptions {
-  /** Ends the wait with its reason. */
+  /** Ends the wait with its reason. Default: none. */
   readonly signal?: AbortSignal;
   /** Milliseconds to wait. Default: until it is decided. */
   readonly timeoutMs?: number;

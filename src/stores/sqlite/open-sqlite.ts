@@ -6,6 +6,7 @@ import { openStores, type SqlStores, type StoreOptions } from "../sql/stores.js"
 import { connect, type SqliteConnection } from "./driver.js";
 import { BLOCKING_MS, SqliteClient } from "./sqlite-client.js";
 
+/** How the file is written, and what stores are told. */
 export interface SqliteOptions extends StoreOptions {
   /**
    * `"full"`: what was acknowledged survives a loss of power; every change waits for the disk. `"normal"`: it survives the end of

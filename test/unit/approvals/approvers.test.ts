@@ -35,7 +35,8 @@ describe("A3/ed25519: an approver's answer", () => {
       { expiresAt: good.expiresAt + 1 },
       { keyId: "ben" },
       { keyId: "__proto__" },
-      { signature: `${good.signature.slice(0, -2)}AA` },
+      // Not its end: one in sixty-four ends with what would stand there.
+      { signature: `${good.signature.startsWith("A") ? "B" : "A"}${good.signature.slice(1)}` },
       { signature: `${good.signature}=` },
       { signature: "" },
     ];

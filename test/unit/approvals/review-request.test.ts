@@ -88,6 +88,16 @@ describe("A9/review, A2: what a reviewer sees", () => {
     );
   });
 
+  it("of a store's record is the same, and its id must be the binding", () => {
+    const id = bindingOf(request());
+    expect(toReviewRequest({ id, request: request() })).toEqual(toReviewRequest(pause()));
+    const others = [
+      { id, request: { ...request(), tool: "refund" } },
+      { id: "0".repeat(64), request: request() },
+    ];
+    for (const other of others) expect(() => toReviewRequest(other)).toThrow(ToolUsageError);
+  });
+
   it.each([
     ["another binding", { binding: "0".repeat(64) }],
     ["a binding in capitals", { binding: bindingOf(request()).toUpperCase() }],

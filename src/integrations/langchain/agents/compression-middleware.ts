@@ -12,7 +12,7 @@ import { compressed } from "../../langchain-core/neutral-messages.js";
  * answered `outcome unknown`.
  *
  * @throws what `countTokens` and `summarize` of the policy throw, from the agent's run
- * @example createAgent({ model, tools, middleware: [compressionMiddleware(new CompressionPolicy({ maxMessages: 40 }))] })
+ * @example createAgent({ model, middleware: [compressionMiddleware(new CompressionPolicy({ maxMessages: 40 }))] })
  */
 export function compressionMiddleware(policy: CompressionPolicy) {
   return createMiddleware({

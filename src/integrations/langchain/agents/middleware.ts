@@ -9,6 +9,7 @@ import { ToolUsageError, type Executor, type Registry } from "../../../index.js"
 import { withDistinctIds } from "../../langchain-core/tool-messages.js";
 import { hostedTools, type Durable } from "../../langgraph/index.js";
 
+/** Which tools the middleware brings, and what it tells the model. */
 export interface AgentAdapterOptions {
   /** The agent's tools. The middleware brings them: `createAgent` needs no `tools`. */
   readonly registry: Registry;

@@ -23,9 +23,17 @@ import type { Flow, InputOf, StateOf, StateSchema } from "../../../flow/index.js
 import { graphExecutor } from "../graph-executor.js";
 import { membersOf } from "../members.js";
 import { markAsking, settleNode, type DurableOptions } from "../node-settings.js";
-import { addNamedLikeField, readState, replaceBeginning, writeAtOnce, type NodeConfig } from "../pregel-internals.js";
+import {
+  addNamedLikeField,
+  homeOf,
+  readState,
+  replaceBeginning,
+  skipIdleWriters,
+  writeAtOnce,
+  type NodeConfig,
+} from "../pregel-internals.js";
 import { runContextOf } from "../run-in-task.js";
-import { compiledNode, homeOf, progressIn, type Compiled } from "./compiled-node.js";
+import { compiledNode, progressIn, type Compiled } from "./compiled-node.js";
 import { FieldChannel, refuseRevived, replacedField } from "./field-channel.js";
 import { checkInputs, FlowApp } from "./flow-app.js";
 import { ProgressChannel, ProgressSeals, PROGRESS_KEY } from "./progress.js";
@@ -70,7 +78,10 @@ export class FlowGraph<State, Input> extends StateGraph<unknown, State, Input, s
     // The flow's own `maxSteps` ends it, at the same step as locally; LangGraph's limit is only behind that. Reserved keys are in
     // no stream and no snapshot.
     const settings = { config: { recursionLimit }, streamChannels: Object.keys(fields) };
-    this.compile = withSettings(this.compile.bind(this), settings, (input, config) => begin(compiled, input, config));
+    this.compile = withSettings(this.compile.bind(this), settings, (app) => {
+      replaceBeginning(app, (input, config) => begin(compiled, input, config));
+      skipIdleWriters(app, compiled.plan.nodes.keys());
+    });
     this.addEdge(START, compiled.plan.start);
   }
 
@@ -96,14 +107,14 @@ interface Settings {
 function withSettings<Compile extends (...args: never[]) => Settings>(
   compile: Compile,
   settings: Settings,
-  beginning: Parameters<typeof replaceBeginning>[1],
+  finish: (app: FlowApp) => void,
 ): Compile {
   const configured = (...args: Parameters<Compile>) => {
     const app = compile(...args);
     const config = { ...app.config, ...settings.config };
     // As LangGraph's `withConfig` makes an app of an app.
     const flowApp = new FlowApp({ ...app, ...settings, config } as never);
-    replaceBeginning(flowApp, beginning);
+    finish(flowApp);
     return flowApp;
   };
   // The same function but for these settings, and the class, of what it returns.

@@ -8,7 +8,7 @@
 import { FlowError, type Executor } from "../../../index.js";
 import {
   finishedCalls,
-  joinsToRun,
+  nextStep,
   partsOf,
   recallOutcome,
   refuseMoreSteps,
@@ -24,13 +24,13 @@ import {
   type Visited,
 } from "../../../spi.js";
 import type { NodeSettings } from "../node-settings.js";
-import { readState, readTask, scheduledOf, wasSent, writeAtOnce, type NodeConfig } from "../pregel-internals.js";
+import { homeOf, readState, scheduledOf, wasSent, writeAtOnce, type NodeConfig } from "../pregel-internals.js";
 import { runInTask, type NodeRun } from "../run-in-task.js";
 import { carriedWrite, replacedField } from "./field-channel.js";
 import { capOf } from "./flow-app.js";
 import { passStepGates, type StepAt } from "./gates.js";
-import { PROGRESS_KEY, type FlowProgress, type Home, type ProgressSeals } from "./progress.js";
-import { stepRunOf } from "./step-run.js";
+import { PROGRESS_KEY, type FlowProgress, type ProgressSeals } from "./progress.js";
+import { stepRunOf, type StepNames } from "./step-run.js";
 
 /** What a flow was compiled with. */
 export interface Compiled {
@@ -50,17 +50,18 @@ export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
     const step = stepRunOf(config);
     step.start(node.name);
     await step.beside(node.name, async () => {
-      const names = wasSent(config) ? undefined : stepNames(compiled, node, config);
+      const progress = wasSent(config) ? undefined : ownProgress(compiled, node, config);
+      const names = progress && step.namesFor(progress.id, () => stepNames(plan, progress, config));
       // N3
-      if (names?.scheduled.includes(node.name) !== true) {
+      if (progress === undefined || names?.scheduled.includes(node.name) !== true) {
         partsOf(executor).logger.warn(`node "${node.name}" was led to from outside of its flow; it did not run`);
         return;
       }
-      const finished: StepAt["finished"] = (name, written) => hasFinished(compiled, config, { name, written });
-      const at: StepAt = { plan, node, names: names.running, config, step, finished };
+      const finished: StepAt["finished"] = (name, written) => hasFinished(compiled, progress, { name, written });
+      const at: StepAt = { plan, node, names, config, step, finished };
       // N1
       const output = names.running.includes(node.name)
-        ? await runInTask(config, { executor, settings }, (run) => visitInGraph(compiled, at, run))
+        ? await runInTask(config, { executor, settings }, (run) => visitInGraph(compiled, at, { run, progress }))
         : { state: [], next: [node.name] };
       // N4
       writeAtOnce(config, output);
@@ -68,55 +69,52 @@ export function compiledNode(compiled: Compiled, node: PlanNode): GraphNode {
   };
 }
 
-interface StepNames {
-  /** What the flow led to, in name order. */
-  readonly scheduled: readonly string[];
-  /** Without the joins that put themselves off. */
-  readonly running: readonly string[];
-}
-
 /**
  * The nodes of this step, as the sealed progress says; LangGraph's schedule must have all of them.
  *
  * @throws FlowError when something is missing: the flow was changed from outside
  */
-function stepNames(compiled: Compiled, node: PlanNode, config: NodeConfig): StepNames {
-  const { plan } = compiled;
-  const { ready, joins } = ownProgress(compiled, node, config);
+function stepNames(plan: FlowPlan, progress: FlowProgress, config: NodeConfig): StepNames {
+  const { ready, joins } = progress;
   const scheduled = ready.length > 0 ? ready : joins;
   const there = new Set(scheduledOf(config, scheduled));
   const missing = scheduled.find((name) => !there.has(name));
   if (missing !== undefined)
     throw new FlowError(`flow "${plan.name}": node "${missing}" is to run now and was taken out; nothing was run`);
-  return { scheduled, running: ready.length > 0 ? ready : joinsToRun(plan, joins) };
+  const running = nextStep(plan, progress);
+  return { scheduled, running, gated: running.filter((name) => plan.nodes.get(name)?.pause !== undefined) };
 }
 
 /** What a node wrote when it finished says so itself, sealed for the progress of this step. */
 function hasFinished(
-  compiled: Compiled,
-  config: NodeConfig,
+  { seals }: Compiled,
+  progress: FlowProgress,
   { name, written }: { readonly name: string; readonly written: readonly unknown[] },
 ): boolean {
-  const after = progressIn(compiled, config)?.id ?? null;
   return written.some((value) => {
-    const addition = compiled.seals.openAddition(value);
-    return addition?.node === name && addition.after === after;
+    const addition = seals.openAddition(value);
+    return addition?.node === name && addition.after === progress.id;
   });
 }
 
-async function visitInGraph(compiled: Compiled, at: StepAt, run: NodeRun): Promise<Output> {
+interface Started {
+  readonly run: NodeRun;
+  readonly progress: FlowProgress;
+}
+
+async function visitInGraph(compiled: Compiled, at: StepAt, { run, progress }: Started): Promise<Output> {
   const { plan, executor, maxSteps } = compiled;
-  const { node } = at;
-  const known = knownOf(compiled, at);
-  const { progress } = known;
+  const { node, config } = at;
   refuseMoreSteps(plan, progress.steps, maxSteps);
   const parts = partsOf(executor);
   const once = runEntry(parts, run.scope.context);
   for (const kept of progress.once) recallOutcome(once, kept);
-  const state = await passStepGates(at, known.state, { executor, parts, scope: run.scope });
+  const known = { state: stateIn(plan, config), progress };
+  const gates = { executor, parts, scope: run.scope };
+  const state = at.names.gated.length === 0 ? known.state : await passStepGates(at, known.state, gates);
   const number = (progress.visits[node.name] ?? 0) + 1;
   const visit = { plan, node, number, state, counts: progress.counts };
-  const visited = await at.step.within(capOf(at.config.configurable), () => visitNode(visit, executor, run.scope));
+  const visited = await at.step.within(capOf(config.configurable), () => visitNode(visit, executor, run.scope));
   return outputOf(compiled, at, { known, state, visited, calls: finishedCalls(once) });
 }
 
@@ -124,12 +122,6 @@ async function visitInGraph(compiled: Compiled, at: StepAt, run: NodeRun): Promi
 interface Known {
   readonly state: FlowState;
   readonly progress: FlowProgress;
-}
-
-function knownOf(compiled: Compiled, { config, node }: StepAt): Known {
-  const { plan } = compiled;
-  const state = stateIn(plan, readState(config, [...plan.fields.keys()]));
-  return { state, progress: ownProgress(compiled, node, config) };
 }
 
 /** @throws FlowError: N2 */
@@ -150,16 +142,9 @@ export function progressIn({ seals }: Compiled, config: NodeConfig): FlowProgres
   return sealed === undefined ? undefined : seals.openProgress(sealed);
 }
 
-/** The thread and namespace of the graph that the node is in. */
-export function homeOf(config: NodeConfig): Home {
-  const { threadId, address } = readTask(config);
-  return { thread: threadId, namespace: address.configurable.checkpoint_ns };
-}
-
 /** The channels give frozen JSON. */
-function stateIn({ fields }: FlowPlan, values: Readonly<Record<string, unknown>>): FlowState {
-  const present = [...fields.keys()].filter((field) => Object.hasOwn(values, field));
-  return Object.freeze(Object.fromEntries(present.map((field) => [field, values[field] as JsonValue]))); // see above
+function stateIn({ fields }: FlowPlan, config: NodeConfig): FlowState {
+  return Object.freeze(readState(config, [...fields.keys()]) as Record<string, JsonValue>); // see above
 }
 
 type Output = Parameters<typeof writeAtOnce>[1];
@@ -172,7 +157,7 @@ interface Ended {
   readonly calls: readonly KeptOutcome[];
 }
 
-function outputOf(compiled: Compiled, { node, names }: StepAt, { known, state, visited, calls }: Ended): Output {
+function outputOf(compiled: Compiled, { node }: StepAt, { known, state, visited, calls }: Ended): Output {
   const { plan, seals } = compiled;
   const replaced = node.pause === undefined ? [] : changedFields(known.state, state);
   const writes = [...visited.writes].flatMap(([field, values]) =>
@@ -182,7 +167,6 @@ function outputOf(compiled: Compiled, { node, names }: StepAt, { known, state, v
   const addition = seals.sealAddition({
     after: known.progress.id,
     node: node.name,
-    step: names,
     next: visited.goto,
     counts: visited.counts,
     once: calls.filter(({ callId }) => !firsts.has(callId)),

@@ -50,6 +50,10 @@ export class FieldChannel extends BaseChannel<JsonValue, unknown> {
     return this.#held.value;
   }
 
+  override isAvailable(): boolean {
+    return this.#held !== undefined;
+  }
+
   override checkpoint(): JsonValue {
     this.#text ??= exactJson(this.get());
     return this.#text;

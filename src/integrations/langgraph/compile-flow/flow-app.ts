@@ -20,7 +20,7 @@ export function checkInputs(graph: object, check: (input: unknown) => void): voi
 
 // What it is made of is known to `FlowGraph` and to whoever calls it; in here nothing depends on it.
 export class FlowApp extends CompiledStateGraph<never, never, string> {
-  override async *_streamIterator(
+  override _streamIterator(
     ...[input, options]: Parameters<CompiledStateGraph<never, never, string>["_streamIterator"]>
   ): AsyncGenerator<never> {
     const builder: object = this.builder;
@@ -30,7 +30,7 @@ export class FlowApp extends CompiledStateGraph<never, never, string> {
       cap === undefined
         ? options
         : { ...options, maxConcurrency: ALL_AT_ONCE, configurable: { ...options?.configurable, [CAP_KEY]: cap } };
-    yield* super._streamIterator(input, more as never) as AsyncGenerator<never>; // the options it came with, and these two
+    return super._streamIterator(input, more as never) as AsyncGenerator<never>; // the options it came with, and these two
   }
 }
 

@@ -22,7 +22,7 @@ import {
 import { readTask, type NodeConfig } from "../pregel-internals.js";
 import { gateRowsBeside } from "../task-journal.js";
 import { PROGRESS_KEY } from "./progress.js";
-import type { GateEnd, StepRun } from "./step-run.js";
+import type { GateEnd, StepNames, StepRun } from "./step-run.js";
 
 /** Far more than the start of a node takes. */
 const STARTS_WITHIN_MS = 30_000;
@@ -30,8 +30,7 @@ const STARTS_WITHIN_MS = 30_000;
 export interface StepAt {
   readonly plan: FlowPlan;
   readonly node: PlanNode;
-  /** The nodes of the step, in name order. */
-  readonly names: readonly string[];
+  readonly names: StepNames;
   readonly config: NodeConfig;
   readonly step: StepRun;
   /** Is one of these values what that node wrote when it finished in this step? */
@@ -49,8 +48,7 @@ export async function passStepGates(
   { executor, parts, scope }: { readonly executor: Executor; readonly parts: ExecutorParts; readonly scope: Scope },
 ): Promise<FlowState> {
   let passed = state;
-  for (const name of at.names) {
-    if (at.plan.nodes.get(name)?.pause === undefined) continue;
+  for (const name of at.names.gated) {
     if (name === at.node.name) {
       const before = passed;
       passed = await passGate({ plan: at.plan, node: at.node, state: before }, executor, scope);

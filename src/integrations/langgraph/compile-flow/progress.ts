@@ -9,11 +9,11 @@ import { BaseChannel, EmptyChannelError } from "@langchain/langgraph";
 import { FlowError } from "../../../index.js";
 import {
   digest,
-  openSeal,
   keptFromJson,
   keptToJson,
+  nextStep,
   reached,
-  seal,
+  Sealer,
   twoWriters,
   type FlowPlan,
   type JsonValue,
@@ -21,15 +21,10 @@ import {
   type KeyRing,
 } from "../../../spi.js";
 import { membersOf } from "../members.js";
+import type { Home } from "../pregel-internals.js";
 
 /** The reserved state key. Hidden from input and output. */
 export const PROGRESS_KEY = "aa_visits";
-
-/** Where a run of a graph is kept: its thread, and its namespace within it. */
-export interface Home {
-  readonly thread: string;
-  readonly namespace: string;
-}
 
 /** A run: a thread may have several, one after the other. */
 export interface Beginning extends Home {
@@ -56,8 +51,6 @@ export interface Addition {
   readonly after: string | null;
   /** Whose visit it is; `null`: a new run begins. */
   readonly node: string | null;
-  /** All nodes of its step: only when all of them have ended does any of it count. LangGraph also looks at half a step. */
-  readonly step: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly once: readonly KeptOutcome[];
   /** State fields without a merge rule that it wrote. */
@@ -69,25 +62,62 @@ export interface Addition {
 
 export const NO_PROGRESS = { steps: 0, visits: {}, counts: {}, once: [], ready: [], joins: [] } as const;
 
-type What = "progress" | "addition";
-
 /** How many sealed texts are remembered with what is in them, so that they need not be opened again in this process. */
-const REMEMBERED = 256;
+const REMEMBERED = 1024;
+
+/** Sealed texts of one kind. */
+class Texts<Value extends { readonly once: readonly KeptOutcome[] }> {
+  readonly #sealer: Sealer;
+  readonly #known = new Map<string, Value>();
+
+  constructor(sealer: Sealer) {
+    this.#sealer = sealer;
+  }
+
+  /** `json`: what is in `value` as JSON, but for `once`. */
+  seal(value: Value, json: { readonly [member: string]: JsonValue }): string {
+    const sealed = this.#sealer.seal({ v: 1, ...json, once: value.once.map(keptToJson) });
+    this.#remember(sealed, value);
+    return sealed;
+  }
+
+  /** @throws FlowError */
+  open(sealed: unknown): Value {
+    const known = typeof sealed === "string" ? this.#known.get(sealed) : undefined;
+    if (known !== undefined) return known;
+    const { v, once, ...rest } = membersOf(this.#sealer.open(sealed));
+    if (v !== 1) throw unreadable();
+    // It was written by `seal`: the envelope vouches for it, and its version was looked at.
+    const opened = { ...rest, once: keptIn(once) } as unknown as Value;
+    // What opens is a text.
+    this.#remember(sealed as string, opened);
+    return opened;
+  }
+
+  #remember(sealed: string, value: Value): void {
+    const oldest = this.#known.size < REMEMBERED ? undefined : this.#known.keys().next().value;
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(sealed, value);
+  }
+}
 
 /** Seals and opens for one flow and key. */
 export class ProgressSeals {
   readonly plan: FlowPlan;
-  readonly #ring: KeyRing;
-  readonly #known = new Map<string, Addition | FlowProgress>();
+  readonly #additions: Texts<Addition>;
+  readonly #progress: Texts<FlowProgress>;
 
   constructor(ring: KeyRing, plan: FlowPlan) {
-    this.#ring = ring;
+    const sealer = (what: "progress" | "addition") =>
+      new Sealer(ring, { purpose: "checkpoint", owner: ["compiled", plan.name, plan.fingerprint, what] });
     this.plan = plan;
+    this.#additions = new Texts(sealer("addition"));
+    this.#progress = new Texts(sealer("progress"));
   }
 
   sealBeginning(after: string | null, begins: Beginning): string {
     const next = [this.plan.start];
-    return this.#sealAddition({ after, node: null, step: [], counts: {}, once: [], singles: [], begins, next });
+    return this.#sealAddition({ after, node: null, counts: {}, once: [], singles: [], begins, next });
   }
 
   sealAddition(visit: Omit<Addition, "begins">): string {
@@ -95,72 +125,29 @@ export class ProgressSeals {
   }
 
   #sealAddition(addition: Addition): string {
-    const { once, counts, begins, singles, step, next } = addition;
-    const lists = { once: once.map(keptToJson), singles: [...singles], step: [...step], next: [...next] };
-    return this.#seal("addition", addition, {
-      ...addition,
-      ...lists,
-      counts: { ...counts },
-      begins: begins && { ...begins },
-    });
+    const { after, node, counts, singles, next, begins } = addition;
+    const json = { after, node, next: [...next], counts: { ...counts }, singles: [...singles] };
+    return this.#additions.seal(addition, { ...json, begins: begins && { ...begins } });
   }
 
   /** P1. `undefined`: it does not count. */
   openAddition(sealed: unknown): Addition | undefined {
-    if (typeof sealed !== "string") return undefined;
     try {
-      // It was written by `sealAddition`: the seal vouches for it, and its version was looked at.
-      return this.#open("addition", sealed) as Addition;
+      return this.#additions.open(sealed);
     } catch {
       return undefined;
     }
   }
 
   sealProgress(progress: FlowProgress): string {
-    const { visits, counts, once, ready, joins } = progress;
-    return this.#seal("progress", progress, {
-      ...progress,
-      visits: { ...visits },
-      counts: { ...counts },
-      once: once.map(keptToJson),
-      ready: [...ready],
-      joins: [...joins],
-    });
+    const { visits, counts, once: _, ready, joins, ...names } = progress;
+    const json = { visits: { ...visits }, counts: { ...counts }, ready: [...ready], joins: [...joins] };
+    return this.#progress.seal(progress, { ...names, ...json });
   }
 
   /** @throws FlowError: P2 */
   openProgress(sealed: unknown): FlowProgress {
-    // As above.
-    return this.#open("progress", sealed) as FlowProgress;
-  }
-
-  #seal(what: What, value: Addition | FlowProgress, json: { readonly [member: string]: JsonValue }): string {
-    const sealed = seal(this.#ring, this.#context(what), { v: 1, ...json });
-    this.#remember(`${what} ${sealed}`, value);
-    return sealed;
-  }
-
-  #open(what: What, sealed: unknown): unknown {
-    const key = `${what} ${String(sealed)}`;
-    const known = typeof sealed === "string" ? this.#known.get(key) : undefined;
-    if (known !== undefined) return known;
-    const { v, once, ...rest } = membersOf(openSeal(this.#ring, this.#context(what), sealed));
-    if (v !== 1) throw unreadable();
-    // It was written by one of the two above, in this version.
-    const opened = { ...rest, once: keptIn(once) } as unknown as Addition | FlowProgress;
-    this.#remember(key, opened);
-    return opened;
-  }
-
-  #remember(key: string, value: Addition | FlowProgress): void {
-    const oldest = this.#known.size < REMEMBERED ? undefined : this.#known.keys().next().value;
-    if (oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(key, value);
-  }
-
-  #context(what: What) {
-    const { name, fingerprint } = this.plan;
-    return { purpose: "checkpoint", owner: ["compiled", name, fingerprint, what] } as const;
+    return this.#progress.open(sealed);
   }
 }
 
@@ -217,6 +204,11 @@ export class ProgressChannel extends BaseChannel<string, unknown> {
     return this.#sealed as string;
   }
 
+  /** Without sealing anything; what does not open is found by whoever reads it. */
+  override isAvailable(): boolean {
+    return this.#value !== undefined || this.#sealed !== undefined;
+  }
+
   override checkpoint(): string {
     return this.get();
   }
@@ -239,13 +231,13 @@ function added(
   additions: readonly Addition[],
 ): FlowProgress | undefined {
   const [first] = additions;
-  if (first === undefined || !isWhole(additions)) return undefined;
+  const ended = new Set(additions.map(({ node }) => node));
+  if (first === undefined || !isWhole(plan, current, ended)) return undefined;
   refuseTwoWriters(additions);
   const { begins } = first;
   const base = begins === null ? current : begun(current, begins);
   if (base === undefined) return undefined;
   const { thread, namespace, runId, nonce, steps } = base;
-  const ended = new Set(additions.map(({ node }) => node));
   const left = base.joins.filter((join) => !ended.has(join));
   const visits = { ...base.visits };
   for (const { node } of additions) if (node !== null) visits[node] = (visits[node] ?? 0) + 1;
@@ -271,9 +263,10 @@ function added(
   };
 }
 
-function isWhole(additions: readonly Addition[]): boolean {
-  const ended = new Set(additions.map(({ node }) => node));
-  return additions.every(({ step }) => step.every((name) => ended.has(name)));
+/** Only when all nodes of a step have ended does any of it count: LangGraph also looks at half a step. */
+function isWhole(plan: FlowPlan, current: FlowProgress | undefined, ended: ReadonlySet<string | null>): boolean {
+  const isBeginning = ended.size === 1 && ended.has(null);
+  return isBeginning || (current !== undefined && nextStep(plan, current).every((name) => ended.has(name)));
 }
 
 /** What ran once per run is kept by whoever goes on under the same run id. */

@@ -11,6 +11,16 @@ export type GateEnd =
   /** It waits, was denied or failed: nothing beside it runs. */
   | { readonly status: "closed" };
 
+/** The nodes of a step, each list in name order. */
+export interface StepNames {
+  /** What the flow led to. */
+  readonly scheduled: readonly string[];
+  /** Without the joins that put themselves off. */
+  readonly running: readonly string[];
+  /** Those of the running ones that have a gate. */
+  readonly gated: readonly string[];
+}
+
 interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
@@ -40,6 +50,13 @@ export class StepRun {
   readonly #failures = new Map<string, object>();
   readonly #queue: (() => void)[] = [];
   #busy = 0;
+  #names: { readonly progress: string; readonly names: StepNames } | undefined;
+
+  /** The names of the step, found out once for all of its nodes: of so many there are, each would look at as many. */
+  namesFor(progress: string, find: () => StepNames): StepNames {
+    if (this.#names?.progress !== progress) this.#names = { progress, names: find() };
+    return this.#names.names;
+  }
 
   /** Called before anything of a node is awaited, so that the others know of it. */
   start(node: string): void {
