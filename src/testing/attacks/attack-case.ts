@@ -3,6 +3,7 @@
 import type { JsonValue } from "../../index.js";
 import type { AttackNeed } from "./driver.js";
 
+/** What kind of attack a case is. */
 export type AttackFamily =
   /** What must work, so that refusing everything passes nothing. */
   | "honest"
@@ -50,7 +51,9 @@ export type AttackOutcome =
 export interface CaseCall {
   /** `pay` and `wipe` ask a human, `rate` asks nobody. */
   readonly tool: "pay" | "wipe" | "rate";
+  /** Who gets it: an argument. */
   readonly to: string;
+  /** How much: an argument. */
   readonly amount: number;
   /** The call id; default: another one for each turn. */
   readonly id?: string;
@@ -58,6 +61,7 @@ export interface CaseCall {
 
 /** Answers that go to a thread in one request. Names of what earlier steps made. */
 export interface Send {
+  /** By names of earlier steps: the answer, and the call that was looked at. */
   readonly answers: readonly { readonly answer: string; readonly to: string }[];
   /** Default `"a"`. */
   readonly thread?: string;
@@ -133,9 +137,11 @@ export type AttackStep =
       readonly more?: "ran forged" | "ran twice";
     };
 
+/** One attack, or one thing that must work. */
 export interface AttackCase {
   /** `family/what`. */
   readonly id: string;
+  /** What kind of attack it is. */
   readonly family: AttackFamily;
   /** A sentence about what is tried. */
   readonly title: string;
@@ -143,8 +149,11 @@ export interface AttackCase {
   readonly why: string;
   /** Public reports of it. */
   readonly reports?: readonly string[];
+  /** What a stack must have for it. */
   readonly needs?: readonly AttackNeed[];
+  /** The calls that its steps name. */
   readonly calls: Readonly<Record<string, CaseCall>>;
+  /** In order. */
   readonly steps: readonly AttackStep[];
   /** The one outcome that is right: all its checks held. */
   readonly expected: "refused" | "ran once";

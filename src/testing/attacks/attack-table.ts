@@ -16,6 +16,8 @@ const SHORT: Readonly<Record<AttackRow["outcome"], string>> = {
 /**
  * A Markdown table with a line for each case and a column for each driver, a line that counts, and everything that is not as it should
  * be, or does not apply, with its reason.
+ *
+ * @example console.log(formatAttackTable(await runAttacks([{ module: "/app/attack-driver.js" }])));
  */
 export function formatAttackTable(rows: readonly AttackRow[]): string {
   const drivers = [...new Set(rows.map(({ driver }) => driver))];

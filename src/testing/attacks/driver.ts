@@ -40,7 +40,9 @@ export type AttackNeed =
 
 /** A tool of the kit. Give it to the stack under its name, with its description and schema; `run` is its whole body. */
 export interface AttackTool {
+  /** What the model calls it by. */
   readonly name: string;
+  /** What it does, for the model and the reviewer. */
   readonly description: string;
   /** Must a human approve each call? */
   readonly asks: boolean;
@@ -56,13 +58,17 @@ export interface AttackTool {
 export interface AttackWorld {
   /** A folder that exists, for whatever the stack keeps; its last part is a name that no other run has ever used. */
   readonly storage: string;
+  /** All tools that calls may name. */
   readonly tools: readonly AttackTool[];
 }
 
 /** A call as the scripted model asks for it. */
 export interface AttackCall {
+  /** The id that the model gives the call. */
   readonly id: string;
+  /** The name of a tool of the kit. */
   readonly tool: string;
+  /** They fit the tool's schema. */
   readonly args: JsonObject;
 }
 
@@ -70,6 +76,7 @@ export interface AttackCall {
 export interface PendingCall {
   /** What the stack addresses it by: `answer` and the reviewer's side find the call by this, also where it is wrong. */
   readonly id: string;
+  /** The tool's name as it is shown. */
   readonly tool: string;
   /** The arguments as they are shown to a reviewer. */
   readonly args: JsonObject;
@@ -79,15 +86,17 @@ export interface PendingCall {
   readonly at?: JsonValue;
 }
 
+/** What a reviewer changes about a call. */
 export interface ApproveOptions {
-  /** Run with these arguments instead: all of them, not a patch. For `edit`. */
+  /** Run with these arguments instead: all of them, not a patch. For `edit`. Default: as they are. */
   readonly edit?: JsonObject;
-  /** Run this tool instead. Comes with `edit`. For `edit-tool`. */
+  /** Run this tool instead. Comes with `edit`. For `edit-tool`. Default: the tool that was called. */
   readonly editTool?: string;
 }
 
 /** What a client hands to the endpoint that resumes: which call it means, and any value. */
 export interface ClientAnswer {
+  /** The call it means, as `pending` gave it. */
   readonly to: PendingCall;
   /** What `approve`, `deny` or `forge` gave, or anything else that an attacker made up. */
   readonly answer: JsonValue;
@@ -128,6 +137,7 @@ export interface AttackSession {
   load?(thread: string, saved: JsonValue): Promise<void>;
   /** Answers that nobody signed but that look right on this stack. Only for `forge`. */
   forge?(shown: PendingCall): Promise<readonly JsonValue[]>;
+  /** The process goes on or ends after it: let go of files and connections. */
   close(): Promise<void>;
 }
 
@@ -139,6 +149,7 @@ export interface AttackDriver {
   readonly lacks: Readonly<Partial<Record<AttackNeed, string>>>;
   /** What a caller may send with a message that could switch the gate off: settings, context, history. For `caller-tricks`. */
   readonly callerTricks?: readonly JsonValue[];
+  /** Build the application on this storage, or open what an earlier process left there. */
   open(world: AttackWorld): Promise<AttackSession>;
 }
 

@@ -15,11 +15,17 @@ import { Stage } from "./stage.js";
 
 /** One case against one driver. */
 export interface AttackRow {
+  /** The driver's name. */
   readonly driver: string;
+  /** The id of the case. */
   readonly case: string;
+  /** What kind of attack it is. */
   readonly family: AttackFamily;
+  /** The case in a sentence. */
   readonly title: string;
+  /** What a stack should come to. */
   readonly expected: AttackOutcome;
+  /** What this one came to. */
   readonly outcome: AttackOutcome;
   /** As expected, or not applicable. */
   readonly ok: boolean;
@@ -27,10 +33,11 @@ export interface AttackRow {
   readonly detail: string;
 }
 
+/** Which cases, and how. */
 export interface RunAttacksOptions {
   /** Default: all of them. */
   readonly cases?: readonly AttackCase[];
-  /** Called with each row as soon as it is known. */
+  /** Called with each row as soon as it is known. Default: nobody. */
   readonly onRow?: (row: AttackRow) => void;
   /** How long one step may take before the outcome is `error`, in milliseconds. Default 30 000. */
   readonly stepTimeoutMs?: number;
