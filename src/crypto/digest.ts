@@ -21,5 +21,6 @@ export function digest(label: DigestLabel, value: unknown, limits?: JsonLimits):
 /** The bytes (as text) of `[label, value]` that every hash and MAC is over. Throws `NotJson`. */
 export function labelled(label: string, value: unknown, limits?: JsonLimits): string {
   // The value is written on its own so that it keeps its full depth and its own path in errors.
-  return `[${canonicalJson(label)},${canonicalJson(value, limits)}]`;
+  // Of a label, which is plain text, this is the canonical form as well.
+  return `[${JSON.stringify(label)},${canonicalJson(value, limits)}]`;
 }
