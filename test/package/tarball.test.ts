@@ -178,7 +178,7 @@ describe("bundles", { timeout: 300_000 }, () => {
 });
 
 describe("with the peers", { timeout: 300_000 }, () => {
-  test("every entry point imports, and the core loads neither LangChain nor zod", () => {
+  test("S9: every entry point imports, and the core loads neither LangChain nor zod", () => {
     const folder = project("full", PEERS);
     const log = join(folder, "loaded.txt");
     // A loader that writes down every module that is resolved.
