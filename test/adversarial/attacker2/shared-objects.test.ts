@@ -1,5 +1,5 @@
 // What a caller writes on what it was given must change nothing that the package still reads.
-import { Command, MemorySaver } from "@langchain/langgraph";
+import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { approve, CallbackApproval, Executor, MemoryLedger, Registry, toReviewRequest } from "agent-adapter";
@@ -168,4 +168,24 @@ describe("A9, N1: toReviewRequest of what is neither", () => {
   );
 });
 
-void Command;
+
+
+describe("N1, A9: what is given instead of an interrupt", () => {
+  // As it came over the wire, not parsed yet: it holds what the tool would be called with.
+  const wire = JSON.stringify({ id: "i", value: { request: { arguments: { card: "4242-CANARY" } } } });
+
+  test.each([
+    ["toReviewRequest", () => void toReviewRequest(wire as never)],
+    ["resumeValue", () => void new LangGraphApproval({ key: SECRET }).resumeValue(wire as never, approve())],
+    ["check", () => void new LangGraphApproval({ key: SECRET }).check(wire as never, "yes")],
+  ])("is never quoted: %s", (_name, call) => {
+    let thrown: unknown;
+    try {
+      call();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(Error);
+    expect(String(thrown)).not.toContain("4242-CANARY");
+  });
+});
