@@ -95,12 +95,10 @@ describe.each(SHAPES)("an abort after n turns, $asyncLedger $hooks $bodyTurns", 
       stop.abort(reason);
       const end = await first;
       if ("error" in end && end.error !== reason) bad.push(`${turn}: ended with ${String(end.error)}`);
-      const again = await executor
-        .run(name, { n: 1 }, { context: executor.context({ runId: "r" }), callId: "c" })
-        .then(
-          (value) => value,
-          (error: unknown) => String(error),
-        );
+      const again = await executor.run(name, { n: 1 }, { context: executor.context({ runId: "r" }), callId: "c" }).then(
+        (value) => value,
+        (error: unknown) => String(error),
+      );
       await quiet();
       if (JSON.stringify(again) !== '{"done":1}') bad.push(`${turn}: re-run gave ${JSON.stringify(again)}`);
       if (ran.length !== 1) bad.push(`${turn}: ran ${ran.length}`);
@@ -190,9 +188,12 @@ describe("an abort of a graph after n turns", () => {
       if (pending === undefined) throw new Error("no pause");
       const stop = new AbortController();
       const config = { configurable: { thread_id: stand.thread } };
-      const first = resume(stand.app as never, approve(), { ...config, signal: stop.signal }, { executor: stand.executor }).catch(
-        (error: unknown) => error,
-      );
+      const first = resume(
+        stand.app as never,
+        approve(),
+        { ...config, signal: stop.signal },
+        { executor: stand.executor },
+      ).catch((error: unknown) => error);
       await microtasks(turn);
       stop.abort(new Error("stop"));
       await first;

@@ -14,17 +14,48 @@ const T = { configurable: { thread_id: "t" } };
 function wide() {
   const ran: string[] = [];
   const registry = new Registry();
-  registry.tool({ name: "pay", description: "P.", inputSchema: z.object({ k: z.string() }), confirm: true, execute: ({ k }) => { ran.push(`pay-${k}`); return 1; } });
-  registry.tool({ name: "plain", description: "P.", inputSchema: z.object({ k: z.string() }), execute: ({ k }) => { ran.push(`plain-${k}`); return 1; } });
+  registry.tool({
+    name: "pay",
+    description: "P.",
+    inputSchema: z.object({ k: z.string() }),
+    confirm: true,
+    execute: ({ k }) => {
+      ran.push(`pay-${k}`);
+      return 1;
+    },
+  });
+  registry.tool({
+    name: "plain",
+    description: "P.",
+    inputSchema: z.object({ k: z.string() }),
+    execute: ({ k }) => {
+      ran.push(`plain-${k}`);
+      return 1;
+    },
+  });
   const flow = new Flow("wide", { state: z.object({ n: z.number().default(0) }) })
     .node("s", () => ({}))
     .node("a", async (_s, ctx) => void (await ctx.run("plain", { k: "a" })))
     .node("b", async (_s, ctx) => void (await ctx.run("pay", { k: "b" })))
     .node("c", async (_s, ctx) => void (await ctx.run("pay", { k: "c" })))
-    .node("z", async (_s, ctx) => { await ctx.run("plain", { k: "z" }); return { n: 9 }; })
-    .edge("s", "a").edge("s", "b").edge("s", "c").edge("a", "z").edge("b", "z").edge("c", "z").end("z");
+    .node("z", async (_s, ctx) => {
+      await ctx.run("plain", { k: "z" });
+      return { n: 9 };
+    })
+    .edge("s", "a")
+    .edge("s", "b")
+    .edge("s", "c")
+    .edge("a", "z")
+    .edge("b", "z")
+    .edge("c", "z")
+    .end("z");
   const executor = new Executor(registry, { secret: SECRET, approval: new LangGraphApproval() });
-  return { ran, flow, executor, app: (saver: MemorySaver) => compileFlow(flow, { executor }).compile({ checkpointer: saver }) };
+  return {
+    ran,
+    flow,
+    executor,
+    app: (saver: MemorySaver) => compileFlow(flow, { executor }).compile({ checkpointer: saver }),
+  };
 }
 
 type Rows = Record<string, [string, string, Uint8Array]>;
@@ -39,7 +70,9 @@ describe("C3, C4: whoever can write rows beside a paused step", () => {
       const paused = await runCompiled(graph, {}, T);
       expect([paused.status, ran]).toEqual(["paused", ["plain-a"]]);
       for (const rows of Object.values(saver.writes) as Rows[]) {
-        const own = Object.entries(rows).filter(([, [, channel]]) => channel === "aa_visits" || channel.startsWith("branch:to:z"));
+        const own = Object.entries(rows).filter(
+          ([, [, channel]]) => channel === "aa_visits" || channel.startsWith("branch:to:z"),
+        );
         if (!own.some(([, [, channel]]) => channel.startsWith("branch:to:z"))) continue;
         const waiting = Object.values(rows).find(([, channel]) => channel === "__interrupt__")?.[0] ?? "nobody";
         const target = how === "copied under a new task" ? "00000000-0000-5000-8000-000000000000" : waiting;
@@ -70,7 +103,9 @@ describe("C3, L4: updates and forks by hand", () => {
         await graph.updateState(T as never, values as never, node as never).catch(() => undefined);
       await graph.invoke(null as never, T as never).catch(() => undefined);
     }
-    await graph.invoke(new Command({ goto: "z" as never, update: { n: 3 } as never }) as never, T as never).catch(() => undefined);
+    await graph
+      .invoke(new Command({ goto: "z" as never, update: { n: 3 } as never }) as never, T as never)
+      .catch(() => undefined);
     await graph.invoke(new Command({ resume: { approved: true } }) as never, T as never).catch(() => undefined);
     expect(ran.filter((one) => one.startsWith("pay"))).toEqual([]);
   });
@@ -98,7 +133,11 @@ describe("C3, L4: updates and forks by hand", () => {
       const paused = await runCompiled(graph, {}, T);
       if (paused.status !== "paused") throw new Error("not paused");
       const names = paused.pendings.map((one) => one.binding);
-      const result = await runCompiled(graph, { [names[first] ?? ""]: approve(), [names[1 - first] ?? ""]: deny() } as never, T);
+      const result = await runCompiled(
+        graph,
+        { [names[first] ?? ""]: approve(), [names[1 - first] ?? ""]: deny() } as never,
+        T,
+      );
       expect(result.status).toBe("denied");
       for (let tries = 0; tries < 3; tries += 1) await graph.invoke(null as never, T as never).catch(() => undefined);
       expect(ran.filter((one) => one.startsWith("pay")).length).toBe(1);
@@ -110,9 +149,17 @@ describe("C3, L4: updates and forks by hand", () => {
 describe("C2: ways that a user adds to a compiled flow, with LangGraph's own means", () => {
   const small = () => {
     const seen: string[] = [];
-    const flow = new Flow("small", { state: z.object({ n: z.number().default(0) }) }).node("a", () => ({ n: 1 })).end("a");
+    const flow = new Flow("small", { state: z.object({ n: z.number().default(0) }) })
+      .node("a", () => ({ n: 1 }))
+      .end("a");
     const graph = compileFlow(flow, { executor: new Executor(new Registry(), { secret: SECRET }) });
-    graph.addNode("audit" as never, (() => { seen.push("audit"); return {}; }) as never);
+    graph.addNode(
+      "audit" as never,
+      (() => {
+        seen.push("audit");
+        return {};
+      }) as never,
+    );
     return { seen, graph };
   };
 

@@ -3,7 +3,16 @@ import { MemorySaver } from "@langchain/langgraph";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { approve, CallbackApproval, DeferredApproval, defineTool, Executor, MemoryApprovalStore, Registry, type Clock } from "agent-adapter";
+import {
+  approve,
+  CallbackApproval,
+  DeferredApproval,
+  defineTool,
+  Executor,
+  MemoryApprovalStore,
+  Registry,
+  type Clock,
+} from "agent-adapter";
 import { Flow, resumeFlow, runFlow } from "agent-adapter/flow";
 import { compileFlow, LangGraphApproval, runCompiled } from "agent-adapter/langgraph";
 import { Stand } from "../../support/langgraph.js";
@@ -22,7 +31,14 @@ function clockAt(start: number): Clock & { set(now: number): void } {
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(resolve, ms);
-        signal?.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); }, { once: true });
+        signal?.addEventListener(
+          "abort",
+          () => {
+            clearTimeout(timer);
+            reject(signal.reason);
+          },
+          { once: true },
+        );
       }),
   } as Clock & { set(now: number): void };
 }
@@ -55,11 +71,22 @@ describe("J1: what a process remembers", () => {
     let end = (_: number) => undefined as void;
     const registry = new Registry();
     registry.tool({
-      name: "pay", description: "P.", inputSchema: z.object({}), confirm: true,
-      execute: () => { ran += 1; return new Promise<number>((resolve) => { end = resolve; }); },
+      name: "pay",
+      description: "P.",
+      inputSchema: z.object({}),
+      confirm: true,
+      execute: () => {
+        ran += 1;
+        return new Promise<number>((resolve) => {
+          end = resolve;
+        });
+      },
     });
     const executor = new Executor(registry, { secret: SECRET, approval: new CallbackApproval(() => approve()) });
-    const call = () => executor.run("pay", {}, { context: executor.context({ runId: "r" }), callId: "c" }).catch((error: unknown) => error);
+    const call = () =>
+      executor
+        .run("pay", {}, { context: executor.context({ runId: "r" }), callId: "c" })
+        .catch((error: unknown) => error);
     const first = call();
     while (ran === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     crowd(25_000);
@@ -73,17 +100,41 @@ describe("J1: what a process remembers", () => {
     expect(ran).toBe(1);
   });
 
-  test.each([["back", -48], ["on", 48]])("A5, A6: a clock set %s by two days between pause, answer and re-run", async (_way, hours) => {
+  test.each([
+    ["back", -48],
+    ["on", 48],
+  ])("A5, A6: a clock set %s by two days between pause, answer and re-run", async (_way, hours) => {
     const ran: string[] = [];
     const saver = SqliteSaver.fromConnString(":memory:");
     const clock = clockAt(Date.now());
     const start = clock.now();
     const tools = () => [
-      defineTool({ name: "pay", description: "P.", inputSchema: z.object({ n: z.number() }), confirm: true, execute: ({ n }) => { ran.push(`pay${n}`); return n; } }),
-      defineTool({ name: "plain", description: "P.", inputSchema: z.object({ n: z.number() }), execute: ({ n }) => { ran.push(`plain${n}`); return n; } }),
+      defineTool({
+        name: "pay",
+        description: "P.",
+        inputSchema: z.object({ n: z.number() }),
+        confirm: true,
+        execute: ({ n }) => {
+          ran.push(`pay${n}`);
+          return n;
+        },
+      }),
+      defineTool({
+        name: "plain",
+        description: "P.",
+        inputSchema: z.object({ n: z.number() }),
+        execute: ({ n }) => {
+          ran.push(`plain${n}`);
+          return n;
+        },
+      }),
     ];
     const stand = new Stand({ tools, saver, clock });
-    const paused = await stand.start({ name: "plain", args: { n: 1 }, id: "a" }, { name: "pay", args: { n: 2 }, id: "b" }, { name: "pay", args: { n: 3 }, id: "c" });
+    const paused = await stand.start(
+      { name: "plain", args: { n: 1 }, id: "a" },
+      { name: "pay", args: { n: 2 }, id: "b" },
+      { name: "pay", args: { n: 3 }, id: "c" },
+    );
     clock.set(start + hours * HOUR);
     crowd(10_100);
     const [pending] = paused.interrupts;
@@ -100,7 +151,9 @@ describe("J1: what a process remembers", () => {
     let state = await again.app.getState(again.config);
     for (let tries = 0; tries < 3 && state.next.length > 0; tries += 1) {
       const [waiting] = await again.pending();
-      await (waiting === undefined ? again.again() : again.decide(waiting)).catch(() => again.again().catch(() => undefined));
+      await (waiting === undefined ? again.again() : again.decide(waiting)).catch(() =>
+        again.again().catch(() => undefined),
+      );
       state = await again.app.getState(again.config);
     }
     expect([state.next, ran.toSorted()]).toEqual([[], ["pay2", "pay3", "plain1"]]);
@@ -112,11 +165,20 @@ describe("J1: what a process remembers", () => {
     const start = clock.now();
     const store = new MemoryApprovalStore({ clock });
     const registry = new Registry();
-    registry.tool({ name: "pay", description: "P.", inputSchema: z.object({}), confirm: true, execute: () => (ran += 1) });
-    const executor = () => new Executor(registry, { secret: SECRET, clock, approval: new DeferredApproval(store, { requestTtlMs: HOUR }) });
+    registry.tool({
+      name: "pay",
+      description: "P.",
+      inputSchema: z.object({}),
+      confirm: true,
+      execute: () => (ran += 1),
+    });
+    const executor = () =>
+      new Executor(registry, { secret: SECRET, clock, approval: new DeferredApproval(store, { requestTtlMs: HOUR }) });
     const call = async () => {
       const made = executor();
-      return made.run("pay", {}, { context: made.context({ runId: "r" }), callId: "c" }).catch((error: { kind?: string }) => error.kind);
+      return made
+        .run("pay", {}, { context: made.context({ runId: "r" }), callId: "c" })
+        .catch((error: { kind?: string }) => error.kind);
     };
     await call();
     clock.set(start - HOUR / 2);
@@ -138,13 +200,48 @@ describe("F5, C4: flows in a crowded process", () => {
   const make = () => {
     const ran: string[] = [];
     const registry = new Registry();
-    registry.tool({ name: "first", description: "F.", inputSchema: z.object({}), oncePerRun: true, execute: () => { ran.push("first"); crowd(12_000, `c${ran.length}-`); return ran.length; } });
-    registry.tool({ name: "pay", description: "P.", inputSchema: z.object({}), confirm: true, execute: () => { ran.push("pay"); crowd(12_000, `d${ran.length}-`); return 1; } });
+    registry.tool({
+      name: "first",
+      description: "F.",
+      inputSchema: z.object({}),
+      oncePerRun: true,
+      execute: () => {
+        ran.push("first");
+        crowd(12_000, `c${ran.length}-`);
+        return ran.length;
+      },
+    });
+    registry.tool({
+      name: "pay",
+      description: "P.",
+      inputSchema: z.object({}),
+      confirm: true,
+      execute: () => {
+        ran.push("pay");
+        crowd(12_000, `d${ran.length}-`);
+        return 1;
+      },
+    });
     const flow = new Flow("f", { state: z.object({ n: z.number().default(0) }) })
-      .node("a", async (_s, ctx) => { crowd(12_000, "e"); await ctx.run("first", {}, { callId: "f" }); crowd(12_000, "g"); return {}; })
-      .node("b", async (_s, ctx) => { await ctx.run("pay", {}, { callId: "p" }); await ctx.run("first", {}, { callId: "f" }); return { n: 1 }; })
-      .node("c", async (_s, ctx) => { await ctx.run("first", {}, { callId: "f" }); await ctx.run("pay", {}, { callId: "p" }); return { n: 2 }; })
-      .edge("a", "b").edge("b", "c").end("c");
+      .node("a", async (_s, ctx) => {
+        crowd(12_000, "e");
+        await ctx.run("first", {}, { callId: "f" });
+        crowd(12_000, "g");
+        return {};
+      })
+      .node("b", async (_s, ctx) => {
+        await ctx.run("pay", {}, { callId: "p" });
+        await ctx.run("first", {}, { callId: "f" });
+        return { n: 1 };
+      })
+      .node("c", async (_s, ctx) => {
+        await ctx.run("first", {}, { callId: "f" });
+        await ctx.run("pay", {}, { callId: "p" });
+        return { n: 2 };
+      })
+      .edge("a", "b")
+      .edge("b", "c")
+      .end("c");
     return { ran, registry, flow };
   };
 
@@ -162,7 +259,10 @@ describe("F5, C4: flows in a crowded process", () => {
   test("compiled: the same", async () => {
     const { ran, registry, flow } = make();
     const saver = new MemorySaver();
-    const app = () => compileFlow(flow, { executor: new Executor(registry, { secret: SECRET, approval: new LangGraphApproval() }) }).compile({ checkpointer: saver });
+    const app = () =>
+      compileFlow(flow, {
+        executor: new Executor(registry, { secret: SECRET, approval: new LangGraphApproval() }),
+      }).compile({ checkpointer: saver });
     const T = { configurable: { thread_id: "t" } };
     let result = await runCompiled(app(), {}, T);
     for (let turn = 0; turn < 4 && result.status === "paused"; turn += 1) {

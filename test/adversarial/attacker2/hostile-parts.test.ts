@@ -3,8 +3,18 @@ import { afterEach, describe, expect, test } from "vitest";
 import { MemorySaver } from "@langchain/langgraph";
 import { z } from "zod";
 import {
-  approve, CallbackApproval, DeferredApproval, defineTool, Executor, MemoryApprovalStore, MemoryClaimStore, MemoryLedger, Registry,
-  isAgentAdapterError, type Ledger, type Logger,
+  approve,
+  CallbackApproval,
+  DeferredApproval,
+  defineTool,
+  Executor,
+  MemoryApprovalStore,
+  MemoryClaimStore,
+  MemoryLedger,
+  Registry,
+  isAgentAdapterError,
+  type Ledger,
+  type Logger,
 } from "agent-adapter";
 import { Stand } from "../../support/langgraph.js";
 import { forgetProcess } from "../../support/process.js";
@@ -51,18 +61,43 @@ describe.each(["pay", "plain"])("E1, A5, N1: a ledger whose open or close misbeh
     const ran: string[] = [];
     const { lines, log } = logger();
     const registry = new Registry([
-      defineTool({ name: "pay", description: "P.", inputSchema: z.object({ s: z.string() }), confirm: true, execute: () => { ran.push("x"); return CANARY; } }),
-      defineTool({ name: "plain", description: "P.", inputSchema: z.object({ s: z.string() }), execute: () => { ran.push("x"); return CANARY; } }),
+      defineTool({
+        name: "pay",
+        description: "P.",
+        inputSchema: z.object({ s: z.string() }),
+        confirm: true,
+        execute: () => {
+          ran.push("x");
+          return CANARY;
+        },
+      }),
+      defineTool({
+        name: "plain",
+        description: "P.",
+        inputSchema: z.object({ s: z.string() }),
+        execute: () => {
+          ran.push("x");
+          return CANARY;
+        },
+      }),
     ]);
     let asks = 0;
-    const approval = new CallbackApproval(() => { asks += 1; return approve(); });
+    const approval = new CallbackApproval(() => {
+      asks += 1;
+      return approve();
+    });
     const executor = new Executor(registry, { secret: SECRET, ledger, logger: log, approval });
     return { executor, ran, lines, asks: () => asks };
   };
 
   test.each(ENDS)("open %s", async (what, end) => {
     const memory = new MemoryLedger();
-    const ledger = { open: end, close: memory.close.bind(memory), entries: memory.entries.bind(memory), totals: memory.totals.bind(memory) };
+    const ledger = {
+      open: end,
+      close: memory.close.bind(memory),
+      entries: memory.entries.bind(memory),
+      totals: memory.totals.bind(memory),
+    };
     const { executor, ran, lines } = build(ledger as never);
     const got: unknown = await executor.run(name, { s: CANARY }).catch((error: unknown) => error);
     if (OPENS_FAIL.has(what)) {
@@ -83,11 +118,18 @@ describe.each(["pay", "plain"])("E1, A5, N1: a ledger whose open or close misbeh
       closed.push(1);
       return end();
     };
-    const ledger = { open: memory.open.bind(memory), close, entries: memory.entries.bind(memory), totals: memory.totals.bind(memory) };
+    const ledger = {
+      open: memory.open.bind(memory),
+      close,
+      entries: memory.entries.bind(memory),
+      totals: memory.totals.bind(memory),
+    };
     const { executor, ran, lines } = build(ledger as never);
     const context = executor.context({ runId: "r" });
     expect(await executor.run(name, { s: CANARY }, { context, callId: "c" })).toBe(CANARY);
-    expect(await executor.run(name, { s: CANARY }, { context: executor.context({ runId: "r" }), callId: "c" })).toBe(CANARY);
+    expect(await executor.run(name, { s: CANARY }, { context: executor.context({ runId: "r" }), callId: "c" })).toBe(
+      CANARY,
+    );
     expect(ran).toEqual(["x"]);
     expect(lines.join("\n")).not.toContain(CANARY);
     const failed = OPENS_FAIL.has(what);
@@ -99,7 +141,15 @@ describe("E9, N1: hooks that give what only looks like a promise", () => {
   test.each(ENDS)("beforeTool %s", async (what, end) => {
     const ran: string[] = [];
     const registry = new Registry([
-      defineTool({ name: "plain", description: "P.", inputSchema: z.object({}), execute: () => { ran.push("x"); return 1; } }),
+      defineTool({
+        name: "plain",
+        description: "P.",
+        inputSchema: z.object({}),
+        execute: () => {
+          ran.push("x");
+          return 1;
+        },
+      }),
     ]);
     const executor = new Executor(registry, { hooks: [{ beforeTool: end } as never] });
     const got: unknown = await executor.run("plain", {}).catch((error: unknown) => error);
@@ -110,20 +160,35 @@ describe("E9, N1: hooks that give what only looks like a promise", () => {
   test.each(ENDS)("afterTool %s: its failure does not run the tool again", async (_what, end) => {
     const ran: string[] = [];
     const registry = new Registry([
-      defineTool({ name: "plain", description: "P.", inputSchema: z.object({}), execute: () => { ran.push("x"); return 1; } }),
+      defineTool({
+        name: "plain",
+        description: "P.",
+        inputSchema: z.object({}),
+        execute: () => {
+          ran.push("x");
+          return 1;
+        },
+      }),
     ]);
     const executor = new Executor(registry, { hooks: [{ afterTool: end } as never] });
     for (let i = 0; i < 3; i += 1)
-      await executor.run("plain", {}, { context: executor.context({ runId: "r" }), callId: "c" }).catch(() => undefined);
+      await executor
+        .run("plain", {}, { context: executor.context({ runId: "r" }), callId: "c" })
+        .catch(() => undefined);
     expect(ran).toEqual(["x"]);
   });
 });
 
 /** A Standard Schema that validates as told. */
-function schemaOf(validate: (value: unknown) => unknown, json: object = { type: "object", properties: { s: { type: "string" } } }) {
+function schemaOf(
+  validate: (value: unknown) => unknown,
+  json: object = { type: "object", properties: { s: { type: "string" } } },
+) {
   return {
     "~standard": {
-      version: 1, vendor: "attack", validate,
+      version: 1,
+      vendor: "attack",
+      validate,
       jsonSchema: { input: () => json, output: () => json },
     },
   } as never;
@@ -134,11 +199,23 @@ describe("G3, G5, N1: schemas", () => {
     const ran: unknown[] = [];
     const shown: unknown[] = [];
     const registry = new Registry([
-      defineTool({ name: "pay", description: "P.", inputSchema: schemaOf(validate), confirm, execute: (given: unknown) => { ran.push(given); return 1; } }),
+      defineTool({
+        name: "pay",
+        description: "P.",
+        inputSchema: schemaOf(validate),
+        confirm,
+        execute: (given: unknown) => {
+          ran.push(given);
+          return 1;
+        },
+      }),
     ]);
     const executor = new Executor(registry, {
       secret: SECRET,
-      approval: new CallbackApproval((review) => { shown.push(review.request.arguments); return approve(); }),
+      approval: new CallbackApproval((review) => {
+        shown.push(review.request.arguments);
+        return approve();
+      }),
     });
     const got: unknown = await executor.run("pay", args).catch((error: unknown) => error);
     return { got, ran, shown };
@@ -154,7 +231,13 @@ describe("G3, G5, N1: schemas", () => {
       const { got, ran } = await run(validate, { s: CANARY }, confirm);
       expect([got, ran]).toEqual([1, [{ s: CANARY }]]);
     }
-    for (const validate of [boom, async () => boom(), () => failing(new Error(CANARY)), () => undefined, async () => null]) {
+    for (const validate of [
+      boom,
+      async () => boom(),
+      () => failing(new Error(CANARY)),
+      () => undefined,
+      async () => null,
+    ]) {
       const { got, ran } = await run(validate, { s: CANARY }, confirm);
       expect(ran).toEqual([]);
       expect(isAgentAdapterError(got, "ToolUsageError")).toBe(true);
@@ -192,22 +275,45 @@ describe("G3, G5, N1: schemas", () => {
 
   test("raw arguments with getters or behind a proxy run no user code, or nothing runs", async () => {
     let read = 0;
-    const getter = { get s() { read += 1; return "x"; } };
+    const getter = {
+      get s() {
+        read += 1;
+        return "x";
+      },
+    };
     const first = await run((value) => ({ value }), getter);
     expect([isAgentAdapterError(first.got, "ToolArgsInvalid"), read, first.ran]).toEqual([true, 0, []]);
-    const changing = new Proxy({ s: "ana" }, {
-      getOwnPropertyDescriptor: () => ({ value: (read += 1) === 1 ? "ana" : "mallory", enumerable: true, configurable: true, writable: true }),
-    });
+    const changing = new Proxy(
+      { s: "ana" },
+      {
+        getOwnPropertyDescriptor: () => ({
+          value: (read += 1) === 1 ? "ana" : "mallory",
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        }),
+      },
+    );
     const second = await run((value) => ({ value }), changing);
     expect(second.ran).toEqual(second.shown);
-    const throwing = new Proxy({}, { ownKeys: () => { throw new Error(CANARY); } });
+    const throwing = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error(CANARY);
+        },
+      },
+    );
     const third = await run((value) => ({ value }), throwing);
     expect(third.ran).toEqual([]);
     expect(String(third.got)).not.toContain(CANARY);
   });
 
   test("__proto__ from every door", async () => {
-    for (const raw of [JSON.parse('{"s":"x","__proto__":{"admin":true}}'), JSON.parse('{"s":{"__proto__":{"admin":true}}}')]) {
+    for (const raw of [
+      JSON.parse('{"s":"x","__proto__":{"admin":true}}'),
+      JSON.parse('{"s":{"__proto__":{"admin":true}}}'),
+    ]) {
       const { got, ran } = await run((value) => ({ value }), raw);
       expect([isAgentAdapterError(got, "ToolArgsInvalid"), ran]).toEqual([true, []]);
     }
@@ -225,16 +331,26 @@ describe("G3, G5, N1: schemas", () => {
 
 describe("results", () => {
   const of = async (execute: () => unknown, more: object = {}) => {
-    const registry = new Registry([defineTool({ name: "t", description: "T.", inputSchema: z.object({}), execute, ...more } as never)]);
+    const registry = new Registry([
+      defineTool({ name: "t", description: "T.", inputSchema: z.object({}), execute, ...more } as never),
+    ]);
     const executor = new Executor(registry, {});
-    const once = () => executor.run("t", {}, { context: executor.context({ runId: "r" }), callId: "c" }).catch((error: unknown) => error);
+    const once = () =>
+      executor
+        .run("t", {}, { context: executor.context({ runId: "r" }), callId: "c" })
+        .catch((error: unknown) => error);
     return [await once(), await once()];
   };
 
   test("J2: falsy ones, lone surrogates, thenables", async () => {
     for (const value of [0, "", false, null, undefined, "\uD800", [], { then: 1 }]) {
       let runs = 0;
-      expect(await of(() => { runs += 1; return value; })).toEqual([value, value]);
+      expect(
+        await of(() => {
+          runs += 1;
+          return value;
+        }),
+      ).toEqual([value, value]);
       expect(runs).toBe(1);
     }
     expect(await of(() => thenable(7))).toEqual([7, 7]);
@@ -242,9 +358,24 @@ describe("results", () => {
 
   test("G3: an outputSchema that answers at once, late, with a thenable, or throws", async () => {
     const out = (validate: (value: unknown) => unknown) => ({ outputSchema: schemaOf(validate) });
-    expect(await of(() => 1, out((value) => ({ value })))).toEqual([1, 1]);
-    expect(await of(() => 1, out((value) => thenable({ value })))).toEqual([1, 1]);
-    for (const validate of [boom, async () => boom(), () => ({ issues: [{ message: CANARY }] }), () => failing(new Error(CANARY))]) {
+    expect(
+      await of(
+        () => 1,
+        out((value) => ({ value })),
+      ),
+    ).toEqual([1, 1]);
+    expect(
+      await of(
+        () => 1,
+        out((value) => thenable({ value })),
+      ),
+    ).toEqual([1, 1]);
+    for (const validate of [
+      boom,
+      async () => boom(),
+      () => ({ issues: [{ message: CANARY }] }),
+      () => failing(new Error(CANARY)),
+    ]) {
       const [first] = await of(() => CANARY, out(validate));
       expect(isAgentAdapterError(first, "ToolFailed")).toBe(true);
       expect((first as Error).message).not.toContain(CANARY);
@@ -264,8 +395,20 @@ describe("A5: stores and claims that misbehave", () => {
       },
     };
     const stand = new Stand({
-      saver: new MemorySaver(), claims: claims as never,
-      tools: () => [defineTool({ name: "pay", description: "P.", inputSchema: z.object({}), confirm: true, execute: () => { ran.push("x"); return 1; } })],
+      saver: new MemorySaver(),
+      claims: claims as never,
+      tools: () => [
+        defineTool({
+          name: "pay",
+          description: "P.",
+          inputSchema: z.object({}),
+          confirm: true,
+          execute: () => {
+            ran.push("x");
+            return 1;
+          },
+        }),
+      ],
     });
     const paused = await stand.start({ name: "pay", args: {}, id: "a" });
     const [pending] = paused.interrupts;
@@ -281,15 +424,38 @@ describe("A5: stores and claims that misbehave", () => {
     const ran: unknown[] = [];
     const inner = new MemoryApprovalStore();
     const registry = new Registry([
-      defineTool({ name: "pay", description: "P.", inputSchema: z.object({ to: z.string() }), confirm: true, execute: (args) => { ran.push(args); return 1; } }),
+      defineTool({
+        name: "pay",
+        description: "P.",
+        inputSchema: z.object({ to: z.string() }),
+        confirm: true,
+        execute: (args) => {
+          ran.push(args);
+          return 1;
+        },
+      }),
     ]);
-    const executor = new Executor(registry, { secret: SECRET, approval: new DeferredApproval(inner, { requestTtlMs: 60_000 }) });
-    const call = () => executor.run("pay", { to: "ana" }, { context: executor.context({ runId: "r" }), callId: "c" }).catch((error: unknown) => error);
+    const executor = new Executor(registry, {
+      secret: SECRET,
+      approval: new DeferredApproval(inner, { requestTtlMs: 60_000 }),
+    });
+    const call = () =>
+      executor
+        .run("pay", { to: "ana" }, { context: executor.context({ runId: "r" }), callId: "c" })
+        .catch((error: unknown) => error);
     expect(isAgentAdapterError(await call(), "ApprovalPending")).toBe(true);
     const [record] = await inner.list();
     if (record === undefined) throw new Error("no record");
-    try { Object.assign(record.request.arguments, { to: "mallory" }); } catch { /* frozen */ }
-    try { Object.assign(record, { status: "approved" }); } catch { /* frozen */ }
+    try {
+      Object.assign(record.request.arguments, { to: "mallory" });
+    } catch {
+      /* frozen */
+    }
+    try {
+      Object.assign(record, { status: "approved" });
+    } catch {
+      /* frozen */
+    }
     expect(isAgentAdapterError(await call(), "ApprovalPending")).toBe(true);
     await inner.decide(record.id, approve());
     forgetProcess();

@@ -17,22 +17,42 @@ const at = (thread: string) => ({ configurable: { thread_id: thread } });
 function shop(secret: string) {
   const ran: string[] = [];
   const registry = new Registry();
-  registry.tool({ name: "pay", description: "Pays.", inputSchema: z.object({}), confirm: true, execute: () => ran.push("pay") });
+  registry.tool({
+    name: "pay",
+    description: "Pays.",
+    inputSchema: z.object({}),
+    confirm: true,
+    execute: () => ran.push("pay"),
+  });
   const flow = new Flow("f", { state: z.object({ n: z.number().default(0) }) })
     .node("a", () => ({ n: 1 }))
     .node("b", async (_s, ctx) => void (await ctx.run("pay", {}, { callId: "p" })))
-    .node("c", () => { ran.push("c"); return { n: 3 }; })
+    .node("c", () => {
+      ran.push("c");
+      return { n: 3 };
+    })
     .edge("a", "b")
     .edge("b", "c")
     .end("c");
   const executor = new Executor(registry, { secret, approval: new LangGraphApproval() });
-  return { flow, executor, ran, compile: (saver: MemorySaver) => compileFlow(flow, { executor }).compile({ checkpointer: saver }) };
+  return {
+    flow,
+    executor,
+    ran,
+    compile: (saver: MemorySaver) => compileFlow(flow, { executor }).compile({ checkpointer: saver }),
+  };
 }
 
-interface Kept { channel_values: Record<string, unknown> }
+interface Kept {
+  channel_values: Record<string, unknown>;
+}
 
 /** Whoever can write to the checkpointer changes the newest checkpoint of a thread. */
-async function change(saver: MemorySaver, thread: string, edit: (values: Record<string, unknown>) => void): Promise<void> {
+async function change(
+  saver: MemorySaver,
+  thread: string,
+  edit: (values: Record<string, unknown>) => void,
+): Promise<void> {
   const tuple = await saver.getTuple(at(thread));
   if (tuple === undefined) throw new Error("no checkpoint");
   const { checkpoint_id } = tuple.config.configurable as { checkpoint_id: string };
@@ -83,14 +103,18 @@ describe("J3, C3: a sealed progress that this process remembers", () => {
     await runCompiled(app, approve(), at("one"));
     const decoder = new TextDecoder();
     const additions = Object.values(saver.writes).flatMap((rows) =>
-      Object.values(rows).flatMap(([, channel, value]) => (channel === "aa_visits" ? [String(JSON.parse(decoder.decode(value)))] : [])),
+      Object.values(rows).flatMap(([, channel, value]) =>
+        channel === "aa_visits" ? [String(JSON.parse(decoder.decode(value)))] : [],
+      ),
     );
     expect(additions.length).toBeGreaterThan(2);
     await runCompiled(app, {}, at("two"));
     ran.length = 0;
     for (const addition of additions) {
       for (const node of ["a", "b", "c"])
-        await app.updateState(at("two") as never, { aa_visits: addition } as never, node as never).catch(() => undefined);
+        await app
+          .updateState(at("two") as never, { aa_visits: addition } as never, node as never)
+          .catch(() => undefined);
     }
     await app.invoke(null as never, at("two") as never).catch(() => undefined);
     expect(ran).toEqual([]);
@@ -124,12 +148,16 @@ describe("C5: a compiled flow twice in one parent", () => {
 describe("C2: a user's own edge from a node of a compiled flow", () => {
   test("leads on", async () => {
     const seen: string[] = [];
-    const flow = new Flow("g", { state: z.object({ n: z.number().default(0) }) })
-      .node("a", () => ({ n: 1 }))
-      .end("a");
+    const flow = new Flow("g", { state: z.object({ n: z.number().default(0) }) }).node("a", () => ({ n: 1 })).end("a");
     const graph = compileFlow(flow, { executor: new Executor(new Registry(), { secret: SECRET }) });
     (graph as never as StateGraph<unknown>)
-      .addNode("audit" as never, (() => { seen.push("audit"); return {}; }) as never)
+      .addNode(
+        "audit" as never,
+        (() => {
+          seen.push("audit");
+          return {};
+        }) as never,
+      )
       .addEdge("a" as never, "audit" as never);
     const app = graph.compile({ checkpointer: new MemorySaver() });
     await app.invoke({} as never, at("t") as never);
@@ -140,15 +168,25 @@ describe("C2: a user's own edge from a node of a compiled flow", () => {
 describe("E6: an abort", () => {
   test("reaches the caller at once, whoever else listens and stops the event", async () => {
     const registry = new Registry();
-    registry.tool({ name: "hang", description: "H.", inputSchema: z.object({}), execute: () => new Promise<never>(() => undefined) });
+    registry.tool({
+      name: "hang",
+      description: "H.",
+      inputSchema: z.object({}),
+      execute: () => new Promise<never>(() => undefined),
+    });
     const executor = new Executor(registry);
     const stop = new AbortController();
     stop.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
-    const running = executor.run("hang", {}, { context: executor.context({ signal: stop.signal }) }).catch((error: unknown) => error);
+    const running = executor
+      .run("hang", {}, { context: executor.context({ signal: stop.signal }) })
+      .catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 5));
     const reason = new Error("stop");
     stop.abort(reason);
-    const end = await Promise.race([running, new Promise((resolve) => setTimeout(() => resolve("still running"), 200))]);
+    const end = await Promise.race([
+      running,
+      new Promise((resolve) => setTimeout(() => resolve("still running"), 200)),
+    ]);
     expect(end).toBe(reason);
   });
 
@@ -161,8 +199,15 @@ describe("E6: an abort", () => {
     let most = 0;
     const add = stop.signal.addEventListener.bind(stop.signal);
     const remove = stop.signal.removeEventListener.bind(stop.signal);
-    stop.signal.addEventListener = ((...args: Parameters<typeof add>) => { now += 1; most = Math.max(most, now); add(...args); }) as never;
-    stop.signal.removeEventListener = ((...args: Parameters<typeof remove>) => { now -= 1; remove(...args); }) as never;
+    stop.signal.addEventListener = ((...args: Parameters<typeof add>) => {
+      now += 1;
+      most = Math.max(most, now);
+      add(...args);
+    }) as never;
+    stop.signal.removeEventListener = ((...args: Parameters<typeof remove>) => {
+      now -= 1;
+      remove(...args);
+    }) as never;
     const context = executor.context({ signal: stop.signal });
     await Promise.all(Array.from({ length: 1000 }, () => executor.run("t", {}, { context })));
     await new Promise((resolve) => setTimeout(resolve, 5));

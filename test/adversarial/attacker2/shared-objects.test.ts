@@ -70,16 +70,29 @@ describe("E1: the ledger's entries and sums", () => {
     const ledger = new MemoryLedger({ arguments: true });
     const args = { a: { b: 1 } };
     const opening = {
-      id: "1", runId: "r", threadId: undefined, tool: "t", callId: "c", principal: undefined,
-      argumentsDigest: "d", arguments: args, startedAt: 1,
+      id: "1",
+      runId: "r",
+      threadId: undefined,
+      tool: "t",
+      callId: "c",
+      principal: undefined,
+      argumentsDigest: "d",
+      arguments: args,
+      startedAt: 1,
     };
     await ledger.open(opening);
     args.a.b = 2;
     Object.assign(opening, { runId: "other", tool: "other" });
     const edit = { digest: "e", arguments: { x: { y: 1 } } };
     const closing = {
-      status: "ok" as const, errorKind: undefined, attempts: 1, durationMs: 1, cost: 1, binding: undefined,
-      decidedBy: undefined, edit,
+      status: "ok" as const,
+      errorKind: undefined,
+      attempts: 1,
+      durationMs: 1,
+      cost: 1,
+      binding: undefined,
+      decidedBy: undefined,
+      edit,
     };
     await ledger.close("1", closing);
     edit.arguments.x.y = 2;
@@ -167,8 +180,6 @@ describe("A9, N1: toReviewRequest of what is neither", () => {
     },
   );
 });
-
-
 
 describe("N1, A9: what is given instead of an interrupt", () => {
   // As it came over the wire, not parsed yet: it holds what the tool would be called with.
