@@ -20,8 +20,8 @@ const quiet = () => new Promise((resolve) => setTimeout(resolve, 2));
 
 function promising(ledger: MemoryLedger): Ledger {
   return {
-    open: async (opening) => void (await ledger.open(opening)),
-    close: async (id, closing) => void (await ledger.close(id, closing)),
+    open: async (opening) => await ledger.open(opening),
+    close: async (id, closing) => await ledger.close(id, closing),
     entries: (filter) => ledger.entries(filter),
     totals: (filter) => ledger.totals(filter),
   };

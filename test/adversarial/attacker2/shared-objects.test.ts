@@ -150,7 +150,7 @@ describe("A1, G3: what hooks, predicates, ports and bodies write on", () => {
       }),
       hooks: [
         {
-          beforeTool: (call) => {
+          beforeTool: (call: { arguments: unknown; context: unknown }) => {
             tryWrite(call.arguments);
             tryWrite(call);
             tryWrite(call.context);
