@@ -41,6 +41,16 @@ const SEALS = [
   ["mark", (ring: KeyRing, run: readonly string[]) => sealMark(ring, run, mark()), openMark],
 ] as const;
 
+describe("A2: nobody can write on what was opened", () => {
+  it.each([
+    ["an ask record", () => openAsk(RING, TASK_RUN, sealAsk(RING, TASK_RUN, record()))],
+    ["the record of a mark", () => openMark(RING, TASK_RUN, sealMark(RING, TASK_RUN, mark())).record],
+  ])("%s (invariant A1)", (_what, open) => {
+    const { request: opened } = open();
+    for (const part of [opened, opened.arguments, opened.taskRun]) expect(Object.isFrozen(part)).toBe(true);
+  });
+});
+
 describe.each(SEALS)("J3/ask-record: a sealed %s does not open", (_what, sealed, open) => {
   it("in another task run", () => {
     const text = sealed(RING, TASK_RUN);

@@ -58,6 +58,13 @@ describe("J1/count-time: the journal of a process", () => {
     expect(taskEntry("old", MAX_AGE + 1)).not.toBe(old);
   });
 
+  it("by age: also when all old ones were looked for a moment before (invariant P2)", () => {
+    const old = taskEntry("old", 0);
+    taskEntry("now", MAX_AGE);
+    expect(known("old")).toBe(true);
+    expect(taskEntry("old", MAX_AGE + 1)).not.toBe(old);
+  });
+
   it("by age: what nobody asks for any more is gone a minute later, at the latest (invariant P2)", () => {
     taskEntry("old", 0);
     taskEntry("now", MAX_AGE);

@@ -56,6 +56,13 @@ describe("one entry per id", () => {
     expect(await ledger.entries()).toMatchObject([{ attempts: 3, durationMs: 10 }]);
   });
 
+  test("E1, B56: a call that ran again is one call in the sums, with all its attempts", async () => {
+    const ledger = new MemoryLedger();
+    await ledger.open(opening("a"));
+    for (const attempts of [0, 2, 0, 1]) await ledger.close("a", closing({ attempts, durationMs: 1, cost: 2 }));
+    expect(await ledger.totals()).toEqual({ calls: 1, attempts: 3, durationMs: 4, cost: 8 });
+  });
+
   test("E1: binding, decider and edit stay when a later closing has none", async () => {
     const ledger = new MemoryLedger({ arguments: true });
     await ledger.open(opening("a"));
