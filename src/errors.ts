@@ -46,7 +46,13 @@ export abstract class AgentAdapterError extends Error {
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = new.target.name;
+    // Assigned, it fails where the prototypes of errors are frozen.
+    Object.defineProperty(this, "name", {
+      value: new.target.name,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
     this.tool = details.tool;
     this.callId = details.callId;
   }

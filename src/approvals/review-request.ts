@@ -43,7 +43,9 @@ export interface ReviewRequest {
  * @example show(toReviewRequest(interrupt).request);
  */
 export function toReviewRequest(waiting: PendingInterrupt | RecordedRequest): ReviewRequest {
-  const claimed = "request" in waiting ? { binding: waiting.id, request: waiting.request } : shownBy(waiting);
+  const given: unknown = waiting;
+  if (typeof given !== "object" || given === null) throw notOurs();
+  const claimed = isRecorded(waiting) ? { binding: waiting.id, request: waiting.request } : shownBy(waiting);
   const request = ownCopy(claimed.request);
   if (!hasRequestShape(request)) throw notOurs();
   const binding = bindingOf(request);
@@ -51,6 +53,10 @@ export function toReviewRequest(waiting: PendingInterrupt | RecordedRequest): Re
     throw new ToolUsageError("the request shown is not the one that was asked: its binding does not match");
   }
   return safeToShow({ binding, request });
+}
+
+function isRecorded(waiting: PendingInterrupt | RecordedRequest): waiting is RecordedRequest {
+  return Object.hasOwn(waiting, "request");
 }
 
 function shownBy({ value }: PendingInterrupt): { readonly binding: unknown; readonly request: unknown } {

@@ -7,7 +7,12 @@ import type { ApprovalStore } from "./store.js";
 
 const PAGE = 100;
 
-/** The newest that asks for the same, made earlier; `undefined` when there is none. @throws what the store throws */
+/**
+ * The newest that asks for the same, made earlier, one that was decided before one that waits: a clock that was set back must not
+ * lose a decision. `undefined` when there is none.
+ *
+ * @throws what the store throws
+ */
 export async function storedRequest(
   store: ApprovalStore,
   request: ApprovalRequest,
@@ -16,7 +21,8 @@ export async function storedRequest(
   let before: string | undefined;
   for (;;) {
     const records = await store.list({ runId, limit: PAGE, ...(before === undefined ? {} : { before }) });
-    const found = records.find((record) => isApprovalRequest(record.request) && asksTheSame(record.request, request));
+    const same = records.filter((record) => isApprovalRequest(record.request) && asksTheSame(record.request, request));
+    const found = same.find(({ status }) => status === "approved" || status === "denied") ?? same[0];
     if (found !== undefined) return found.request;
     before = records.at(-1)?.id;
     if (before === undefined || records.length < PAGE) return undefined;

@@ -52,6 +52,8 @@ export function untilAborted<T>(signal: AbortSignal | undefined, running: Promis
 /** Who is told when a signal aborts, and the one listener that tells them. */
 interface Watch {
   readonly stops: Set<() => void>;
+  /** One that follows the watched signal: other listeners of that one can stop its events. */
+  readonly follower: AbortSignal;
   readonly listener: () => void;
 }
 
@@ -72,7 +74,7 @@ function onAbort(signal: AbortSignal, stop: () => void): () => void {
     watch.stops.delete(stop);
     if (watch.stops.size > 0 || WATCHES.get(signal) !== watch) return;
     WATCHES.delete(signal);
-    signal.removeEventListener("abort", watch.listener);
+    watch.follower.removeEventListener("abort", watch.listener);
   };
 }
 
@@ -82,8 +84,8 @@ function newWatch(signal: AbortSignal): Watch {
     WATCHES.delete(signal);
     for (const stop of stops) stop();
   };
-  const watch = { stops, listener };
+  const watch = { stops, follower: AbortSignal.any([signal]), listener };
   WATCHES.set(signal, watch);
-  signal.addEventListener("abort", listener, { once: true });
+  watch.follower.addEventListener("abort", listener, { once: true });
   return watch;
 }

@@ -36,13 +36,13 @@ const WORDS: Readonly<Record<NotJsonReason, string>> = {
 
 /** The value is not JSON, or too deep or too large. `path` and message name members, never values. */
 export class NotJson extends Error {
+  override readonly name = "NotJson";
   readonly reason: NotJsonReason;
   /** Where, like `a.b[3]`; the root is the empty string; cut when long. */
   readonly path: string;
 
   constructor(reason: NotJsonReason, path: string) {
     super(`${path === "" ? "the value" : path} ${WORDS[reason]}`);
-    this.name = "NotJson";
     this.reason = reason;
     this.path = path;
   }

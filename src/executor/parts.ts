@@ -136,7 +136,7 @@ function surroundings(options: Surroundings) {
     sharedCache: cache,
     inFlight: new Map<string, Promise<unknown>>(),
     principal: (source: unknown) => checkedPrincipal(principal(source)),
-    logger,
+    logger: harmless(logger),
     clock,
   };
 }
@@ -144,6 +144,20 @@ function surroundings(options: Surroundings) {
 const nobody = () => undefined;
 const quiet = () => undefined;
 const silent: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+/** A logger that fails takes nobody's result away. */
+function harmless(logger: Logger): Logger {
+  const tell =
+    (level: keyof Logger): Logger["warn"] =>
+    (...what) => {
+      try {
+        logger[level](...what);
+      } catch {
+        // There is nobody to tell.
+      }
+    };
+  return { debug: tell("debug"), info: tell("info"), warn: tell("warn"), error: tell("error") };
+}
 
 /** It becomes a part of requests: what cannot be shown there would leave a pause that nobody can answer. */
 function checkedPrincipal(principal: unknown): string | undefined {

@@ -89,7 +89,8 @@ function refuse(error: AgentAdapterError): Settled {
 
 function alreadyFailed(kind: string, about: ErrorDetails): AgentAdapterError {
   const cause = new Error(kind);
-  cause.name = kind;
+  // Assigned, it fails where errors' prototypes are frozen.
+  Object.defineProperty(cause, "name", { value: kind });
   return new ApprovalAlreadyDecided(
     `the approval of ${about.tool} was used and the call failed (${kind}); it is not run again`,
     {

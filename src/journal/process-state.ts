@@ -80,8 +80,8 @@ interface ProcessState {
 export const JOURNAL_LIMITS = { tasks: 10_000, ageMs: 24 * 60 * 60 * 1000, bytes: 64 * 1024 * 1024 } as const;
 /** How often task runs are looked for that are too old. */
 const SWEEP_MS = 60 * 1000;
-/** How much of a limit is left when it is passed: a walk to the oldest entries passes all that was deleted, so it must be rare. */
-const ROOM = 0.99;
+/** So many more may be there for a while: a walk to the oldest entries passes all that was deleted, so it must be rare. */
+const SPARE_TASKS = 100;
 
 // `Symbol.for` is not typed as unique; the cast says what it is.
 const KEY: unique symbol = Symbol.for("agent-adapter/process/v1") as never;
@@ -163,13 +163,12 @@ export function addBytes(entry: TaskEntry, bytes: number): void {
 function evict(now: number, wanted: TaskEntry): void {
   const state = processState();
   const { tasks, bytes, ageMs } = JOURNAL_LIMITS;
-  const isFull = state.tasks.size > tasks || state.bytes > bytes;
+  const isFull = state.tasks.size > tasks + SPARE_TASKS || state.bytes > bytes;
   // A clock that was set back looks again, too.
   if (!isFull && Math.abs(now - (state.sweptAt ?? 0)) < SWEEP_MS) return;
   state.sweptAt = now;
-  const share = isFull ? ROOM : 1;
   for (const [key, entry] of state.tasks) {
-    const isCrowded = state.tasks.size > tasks * share || state.bytes > bytes * share;
+    const isCrowded = state.tasks.size > tasks || state.bytes > bytes;
     if (!isCrowded && now - entry.touchedAt <= ageMs) return;
     if (entry !== wanted && !isInUse(entry)) forget(key, entry);
   }

@@ -90,8 +90,7 @@ export class MemoryLedger implements Ledger {
       decidedBy: undefined,
       editDigest: undefined,
     };
-    if (this.#keepsArguments) entry.arguments = copyOf(opening.arguments);
-    return entry;
+    return this.#keepsArguments ? { ...entry, arguments: copyOf(opening.arguments) } : entry;
   }
 
   #sumsOf({ runId, tool }: KeptEntry): Sums {

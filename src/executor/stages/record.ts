@@ -4,6 +4,7 @@
 import { digest } from "../../crypto/digest.js";
 import type { LedgerClosing, LedgerStatus } from "../../ledger/ledger.js";
 import { failureKind, isAgentAdapterError, StoreUnavailable } from "../../errors.js";
+import { isThenable } from "../../tools/schema.js";
 import { about, type Attempt } from "../attempt.js";
 import type { Next } from "../pipeline.js";
 import { isControlFlow, isHostSignal } from "../control-flow.js";
@@ -22,13 +23,13 @@ export function openEntry(attempt: Attempt): Promise<void> | void {
       arguments: attempt.raw,
       startedAt: parts.clock.now(),
     });
-    if (opening !== undefined) return opened(attempt, opening);
+    if (isThenable(opening)) return opened(attempt, opening);
   } catch (error) {
     throw notStarted(attempt, error);
   }
 }
 
-async function opened(attempt: Attempt, opening: Promise<void>): Promise<void> {
+async function opened(attempt: Attempt, opening: PromiseLike<void>): Promise<void> {
   try {
     await opening;
   } catch (error) {
@@ -105,7 +106,15 @@ function close(attempt: Attempt, end: End): Promise<void> | void {
   };
   try {
     const waiting = parts.ledger.close(attempt.id, closing);
-    if (waiting !== undefined) return waiting.catch(() => notClosed(attempt));
+    if (isThenable(waiting)) return closed(attempt, waiting);
+  } catch {
+    notClosed(attempt);
+  }
+}
+
+async function closed(attempt: Attempt, closing: PromiseLike<void>): Promise<void> {
+  try {
+    await closing;
   } catch {
     notClosed(attempt);
   }

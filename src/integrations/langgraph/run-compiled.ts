@@ -128,7 +128,8 @@ async function resultOf(run: CompiledRun, output: unknown, again = true): Promis
   const { [PROGRESS_KEY]: progress, [INTERRUPT]: interrupts, ...state } = membersOf(output);
   if (interrupts === undefined) {
     const { steps, visits } = progress === undefined ? NO_PROGRESS : run.compiled.seals.openProgress(progress);
-    return { status: "done", state, steps, visits };
+    // What is remembered of sealed progress stays here: the caller may write on what it gets.
+    return { status: "done", state, steps, visits: { ...visits } };
   }
   if (Array.isArray(interrupts) && interrupts.length === 0)
     throw new ToolUsageError(
@@ -150,5 +151,5 @@ async function standingOf({ app, compiled, saver, config }: CompiledRun) {
   const tuple = await saver.getTuple({ configurable: { ...at.configurable } });
   const sealed = membersOf(tuple?.checkpoint.channel_values)[PROGRESS_KEY];
   const { steps, visits } = sealed === undefined ? NO_PROGRESS : compiled.seals.openProgress(sealed);
-  return { state: membersOf(values), steps, visits };
+  return { state: membersOf(values), steps, visits: { ...visits } };
 }

@@ -80,9 +80,20 @@ export class FlowGraph<State, Input> extends StateGraph<unknown, State, Input, s
     const settings = { config: { recursionLimit }, streamChannels: Object.keys(fields) };
     this.compile = withSettings(this.compile.bind(this), settings, (app) => {
       replaceBeginning(app, (input, config) => begin(compiled, input, config));
-      skipIdleWriters(app, compiled.plan.nodes.keys());
+      const led = this.#ledOnByOthers();
+      skipIdleWriters(
+        app,
+        [...compiled.plan.nodes.keys()].filter((name) => !led.has(name)),
+      );
     });
     this.addEdge(START, compiled.plan.start);
+  }
+
+  /** Nodes that somebody has added a way from: LangGraph's own writers take it. */
+  #ledOnByOthers(): ReadonlySet<string> {
+    const edges = [...this.edges].map(([from]) => from);
+    const joined = [...this.waitingEdges].flatMap(([froms]) => froms);
+    return new Set<string>([...edges, ...joined, ...Object.keys(this.branches)]);
   }
 
   #add(compiled: Compiled, name: string, input: unknown): void {

@@ -12,6 +12,7 @@ import {
   partsOf,
   recallOutcome,
   refuseMoreSteps,
+  holding,
   runEntry,
   sameJson,
   visitNode,
@@ -109,13 +110,16 @@ async function visitInGraph(compiled: Compiled, at: StepAt, { run, progress }: S
   const parts = partsOf(executor);
   const once = runEntry(parts, run.scope.context);
   for (const kept of progress.once) recallOutcome(once, kept);
-  const known = { state: stateIn(plan, config), progress };
-  const gates = { executor, parts, scope: run.scope };
-  const state = at.names.gated.length === 0 ? known.state : await passStepGates(at, known.state, gates);
-  const number = (progress.visits[node.name] ?? 0) + 1;
-  const visit = { plan, node, number, state, counts: progress.counts };
-  const visited = await at.step.within(capOf(config.configurable), () => visitNode(visit, executor, run.scope));
-  return outputOf(compiled, at, { known, state, visited, calls: finishedCalls(once) });
+  // What is known of the run must not be forgotten before what it adds is sealed, however much else the process remembers.
+  return holding(once, async () => {
+    const known = { state: stateIn(plan, config), progress };
+    const gates = { executor, parts, scope: run.scope };
+    const state = at.names.gated.length === 0 ? known.state : await passStepGates(at, known.state, gates);
+    const number = (progress.visits[node.name] ?? 0) + 1;
+    const visit = { plan, node, number, state, counts: progress.counts };
+    const visited = await at.step.within(capOf(config.configurable), () => visitNode(visit, executor, run.scope));
+    return outputOf(compiled, at, { known, state, visited, calls: finishedCalls(once) });
+  });
 }
 
 /** What a node knows when it starts. */
