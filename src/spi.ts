@@ -108,7 +108,7 @@ export {
 } from "./crypto/canonical-json.js";
 export { digest } from "./crypto/digest.js";
 export { KeyRing, type Secrets } from "./crypto/keys.js";
-export { openSeal, openSealedBytes, seal, sealBytes, Sealer } from "./crypto/seal.js";
+export { openSealedBytes, sealBytes, Sealer } from "./crypto/seal.js";
 export { randomId } from "./crypto/random.js";
 export { startStopwatch, systemClock, type Stopwatch } from "./async/clock.js";
 

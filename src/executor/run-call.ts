@@ -43,6 +43,7 @@ export async function prepareCall(parts: ExecutorParts, scope: Scope, request: C
 }
 
 export async function runCall(parts: ExecutorParts, scope: Scope, request: CallRequest): Promise<unknown> {
+  // `prepareCall` without its promise: nearly every call passes here.
   const attempt = newAttempt(parts, scope, request);
   await runPrepare(PREPARE, attempt);
   if (!attempt.needsHuman) attempt.decided();

@@ -129,22 +129,32 @@ export function taskEntry(key: string, now: number): TaskEntry {
   return entry;
 }
 
+/** From now on the entry is not forgotten: P1. */
+export function hold(entry: TaskEntry): void {
+  entry.attempts += 1;
+}
+
+/** It may be forgotten again, unless somebody else holds it. */
+export function release(entry: TaskEntry): void {
+  entry.attempts -= 1;
+}
+
 /** While the body runs, the entry is not forgotten. */
 export async function holding<T>(entry: TaskEntry, body: () => Promise<T>): Promise<T> {
-  entry.attempts += 1;
+  hold(entry);
   try {
     return await body();
   } finally {
-    entry.attempts -= 1;
+    release(entry);
   }
 }
 
 /**
- * An attempt that will not come back has left the entry: with nothing remembered in it, it makes room for others. Only where all
- * parts of an attempt share one hold: one that comes later would find another entry.
+ * Release it for an attempt that will not come back: with nothing remembered in it, it makes room for others. Only where all parts
+ * of an attempt share one hold: one that comes later would find another entry.
  */
 export function leave(entry: TaskEntry): void {
-  entry.attempts -= 1;
+  release(entry);
   if (entry.attempts === 0 && entry.shared && entry.key !== undefined && isEmpty(entry)) forget(entry.key, entry);
 }
 

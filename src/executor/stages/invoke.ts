@@ -12,6 +12,7 @@ export async function invoke(attempt: Attempt): Promise<unknown> {
   const self = outerCall(attempt);
   try {
     const value = await enterBody(attempt, self, (ctx) => spec.execute(attempt.arguments, ctx));
+    // The body is over before its result is looked at: what it left behind may call nothing more.
     self.running = false;
     const result = spec.parseResult(value);
     return isThenable(result) ? await result : result;

@@ -1,7 +1,7 @@
 // What this process remembers of the step that runs now, held: it must not be forgotten between two looks at it, whatever else the
 // process remembers meanwhile.
 
-import { leave, taskEntry, type TaskEntry } from "../../journal/process-state.js";
+import { hold, leave, release, taskEntry, type TaskEntry } from "../../journal/process-state.js";
 
 export class HeldEntries {
   readonly #held = new Map<string, TaskEntry>();
@@ -11,7 +11,7 @@ export class HeldEntries {
 
   constructor(run: TaskEntry) {
     this.run = run;
-    run.attempts += 1;
+    hold(run);
   }
 
   /** The entry of that key, held until the step is over. */
@@ -20,7 +20,7 @@ export class HeldEntries {
     if (known !== undefined) return known;
     const entry = taskEntry(key, now);
     if (!this.#isClosed) {
-      entry.attempts += 1;
+      hold(entry);
       this.#held.set(key, entry);
     }
     return entry;
@@ -37,6 +37,6 @@ export class HeldEntries {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.release();
-    this.run.attempts -= 1;
+    release(this.run);
   }
 }

@@ -89,7 +89,7 @@ export function readTask(config: NodeConfig): PregelTask {
   const attempt = config.executionInfo?.nodeAttempt ?? 1;
   const { thread: threadId, namespace: parent } = homeOf(config);
   const saver = asSaver(keys["__pregel_checkpointer"]);
-  const checkpointId = asRecord(keys["checkpoint_map"])[parent];
+  const checkpointId: unknown = Object.getOwnPropertyDescriptor(asRecord(keys["checkpoint_map"]), parent)?.value;
   return {
     threadId,
     namespace,
@@ -268,7 +268,7 @@ export function skipIdleWriters(app: object, names: Iterable<string>): void {
 /** A node of a compiled graph. */
 function nodeOf(app: object, name: string): { writers: Runnable[] } {
   const nodes: unknown = Reflect.get(app, "nodes");
-  const node: unknown = asRecord(nodes)[name];
+  const node: unknown = Object.getOwnPropertyDescriptor(asRecord(nodes), name)?.value;
   if (typeof node !== "object" || node === null || !Array.isArray(Reflect.get(node, "writers")))
     throw new ToolUsageError("this LangGraph makes nodes in a way this release does not know");
   // LangGraph runs what is in this list after the node.

@@ -4,6 +4,7 @@
 //   P1  an addition that does not open, or was made for another progress, does not count; each run has progress of its own
 //   P2  progress that does not open, or belongs to another thread or graph, fails closed
 //   P3  what comes next is in it: a node that nothing of the flow led to does not run
+//   P4  a step counts when all of its nodes have ended: LangGraph also looks at half a step
 
 import { BaseChannel, EmptyChannelError } from "@langchain/langgraph";
 import { FlowError } from "../../../index.js";
@@ -270,7 +271,7 @@ function added(
   };
 }
 
-/** Only when all nodes of a step have ended does any of it count: LangGraph also looks at half a step. */
+/** P4 */
 function isWhole(plan: FlowPlan, current: FlowProgress | undefined, ended: ReadonlySet<string | null>): boolean {
   const isBeginning = ended.size === 1 && ended.has(null);
   return isBeginning || (current !== undefined && nextStep(plan, current).every((name) => ended.has(name)));
