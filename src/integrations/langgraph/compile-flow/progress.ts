@@ -61,14 +61,8 @@ export interface Addition {
   readonly next: readonly string[];
 }
 
-export const NO_PROGRESS = {
-  steps: 0,
-  visits: Object.freeze({}),
-  counts: Object.freeze({}),
-  once: [],
-  ready: [],
-  joins: [],
-} as const;
+const NONE = Object.freeze({});
+export const NO_PROGRESS = { steps: 0, visits: NONE, counts: NONE, once: [], ready: [], joins: [] } as const;
 
 /** How many sealed texts are remembered with what is in them, so that they need not be opened again in this process. */
 const REMEMBERED = 1024;
