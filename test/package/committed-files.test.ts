@@ -11,7 +11,8 @@ const MACHINE = /file:\/{3}\S|(?<![\w.*)}~-])\/(?:tmp|work)\//;
 /** Files that may name such a place, with the reason. */
 const ALLOWED: Readonly<Record<string, string>> = {};
 
-const MADE = /(^|\/)(node_modules|dist|coverage|cache|\.git|\.tmp|\.shots|\.vitest[^/]*\.json|[^/]*\.tsbuildinfo)(\/|$)/;
+const MADE =
+  /(^|\/)(node_modules|dist|coverage|cache|\.git|\.tmp|\.shots|\.vitest[^/]*\.json|[^/]*\.tsbuildinfo)(\/|$)/;
 
 /** What git tracks; in a copy without git (the run on the lowest LangGraph) all that no tool made. */
 function committed(root: string): string[] {
