@@ -31,7 +31,7 @@ const pay = defineTool({
 // region: wiring
 /** Once per process. */
 async function start(env: typeof environment) {
-  const pool = new Pool({ connectionString: url, max: 5 }); // a pooler in transaction mode may stand before it
+  const pool = new Pool({ connectionString: url, max: 5 }); // straight to the server: no pooler, because of PostgresSaver
   pool.on("error", (error) => console.error("a connection was lost:", error.message));
   const stores = await openPostgres(pool, { schema });
   const saver = new PostgresSaver(pool, undefined, { schema });
@@ -41,7 +41,7 @@ async function start(env: typeof environment) {
   const executor = new Executor(new Registry([pay], { strict: true }), {
     approval: port,
     secret: env.SEAL_SECRET, // so that whoever signs need not have it
-    claims: stores.claims, // one use, even if the checkpointer is restored
+    claims: stores.claims, // one use everywhere, as long as this database is not restored with the checkpointer
     ledger: stores.ledger,
     cache: stores.cache,
     principal: (configurable) => String(Object(configurable)["user_id"] ?? ""),

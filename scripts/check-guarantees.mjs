@@ -9,7 +9,7 @@ import { isMain, rootFromArguments } from "./support/command.mjs";
 import { linkProofs, proofsPage } from "./support/proofs.mjs";
 
 /**
- * @typedef {{ id: string, promise: string, part: string, milestone: string, delivered: string }} Row
+ * @typedef {{ id: string, promise: string, part: string, delivered: string }} Row
  * @typedef {{ title: string, place: string }} Title
  * @typedef {{ reference: string, place: string }} Citation
  * @typedef {{ problems: string[], rows: Row[], citations: Citation[] }} Report
@@ -18,17 +18,6 @@ import { linkProofs, proofsPage } from "./support/proofs.mjs";
 const TABLE = "docs/guarantees.md";
 const PINS = "scripts/guarantees.json";
 const PROOFS = "docs/reference/proofs.md";
-const MILESTONES = new Set([
-  "foundation",
-  "executor",
-  "stores",
-  "life of an ask",
-  "local flows",
-  "compiled flows",
-  "agents",
-  "attack kit",
-  "speed",
-]);
 const REFERENCE = /^[A-Z]\d{1,2}(?:\/[a-z0-9-]+)?$/;
 // Bug reports have two digits (B01); promises have none that start with B. They are cited the same way and not checked here.
 const BUG_REPORT = /^B\d\d$/;
@@ -43,11 +32,11 @@ export function readRows(text) {
     .split("\n")
     .filter((line) => /^\| [A-Z]\d{1,2} \|/.test(line))
     .map((line) => {
-      const [id = "", promise = "", part = "", milestone = "", delivered = ""] = line
+      const [id = "", promise = "", part = "", delivered = ""] = line
         .split("|")
         .slice(1)
         .map((cell) => cell.trim());
-      return { id, promise, part, milestone, delivered };
+      return { id, promise, part, delivered };
     });
 }
 
@@ -140,7 +129,6 @@ function tableProblems(rows, pins) {
     ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${name}: two rows`),
     ...split.map(({ id }) => `${id}: has other parts, so this row needs a part too`),
     ...rows.flatMap((row) => [
-      ...(MILESTONES.has(row.milestone) ? [] : [`${nameOf(row)}: unknown milestone "${row.milestone}"`]),
       ...(["yes", "no"].includes(row.delivered) ? [] : [`${nameOf(row)}: delivered is "yes" or "no"`]),
       ...(row.promise === "" ? [`${nameOf(row)}: no promise`] : []),
     ]),

@@ -1,9 +1,10 @@
-// The last line of .ci/run: the sum of vitest's json reports. Each argument after the number of failed steps is one run,
-// `name=exit code=report file`; a run that failed without a failed test (or left no report) counts as one failure.
+// The last line of .ci/run: the sum of vitest's json reports. Arguments: the number of steps that failed, of steps that were
+// skipped, then one per run, `name=exit code=report file`; a run that failed without a failed test (or left no report)
+// counts as one failure.
 import { readFileSync } from "node:fs";
 
-const [failedSteps, ...runs] = process.argv.slice(2);
-const total = { passed: 0, failed: Number(failedSteps), skipped: 0 };
+const [failedSteps, skippedSteps, ...runs] = process.argv.slice(2);
+const total = { passed: 0, failed: Number(failedSteps), skipped: Number(skippedSteps) };
 
 for (const run of runs) {
   const [name, code, file] = run.split("=");

@@ -24,8 +24,8 @@ const TOP = 10;
 const SAMPLING_US = 200;
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
-export const OURS = "agent-adapter";
-export const LANGGRAPH = "LangGraph and LangChain";
+const OURS = "agent-adapter";
+const LANGGRAPH = "LangGraph and LangChain";
 
 /** Profile a body; keep the profile in a file. */
 export async function profiled(path: string, body: () => Promise<unknown>): Promise<ProfileSummary> {

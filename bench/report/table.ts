@@ -54,12 +54,14 @@ export function markdownPoints(results: readonly Result[]): string {
   return markdown([["row", "n counts", "ours", "peer"], ...lines]);
 }
 
-export function settingText({ date, machine, load, measured, effort, versions }: Setting): string {
+export function settingText({ date, machine, load, commit, measured, effort, versions }: Setting): string {
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const code = measured === "dist" ? "the built package (dist)" : "the sources (src), through a loader";
-  return [`${date}; ${machine}; load before: ${load}`, `measured: ${code}, ${effort} rounds`, named.join(", ")].join(
-    "\n",
-  );
+  return [
+    `${date}; ${machine}; load before: ${load}`,
+    `measured: ${commit}, ${code}, ${effort} rounds`,
+    named.join(", "),
+  ].join("\n");
 }
 
 function aligned(lines: readonly (readonly string[])[]): string {

@@ -2,7 +2,7 @@
 // from the table and the citations; what a citation is, is said in ../check-guarantees.mjs.
 
 /**
- * @typedef {{ id: string, promise: string, part: string, milestone: string, delivered: string }} Row
+ * @typedef {{ id: string, promise: string, part: string, delivered: string }} Row
  * @typedef {{ reference: string, place: string }} Citation
  */
 
@@ -49,7 +49,7 @@ export function linkProofs(table, readRows) {
     .map((line) => {
       const [row] = readRows(line);
       if (row === undefined) return line;
-      const cells = line.split("|").slice(0, 6).join("|");
+      const cells = line.split("|").slice(0, 5).join("|");
       return row.delivered === "yes" ? `${cells}| [tests](reference/proofs.md#${anchorOf(row)}) |` : `${cells}|`;
     })
     .join("\n")

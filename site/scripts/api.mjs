@@ -32,13 +32,17 @@ function finished(text, { name, page }) {
   return `# ${name}\n\n${note}\n\n\`\`\`ts\nimport { … } from "${name}";\n\`\`\`\n\n${body.trimEnd()}\n`;
 }
 
-/** What a class has from its parent is on the parent's place; members behind a symbol only carry types. */
+/** What a class has from its parent on the same page is there; properties behind a symbol only carry types. */
 function removeNoise(project, symbol) {
-  const isClass = symbol.kindOf(ReflectionKind.Class);
   for (const member of [...(symbol.children ?? [])]) {
-    if (member.name.startsWith("[") || (isClass && member.inheritedFrom !== undefined))
+    const isMark = member.kindOf(ReflectionKind.Property) && member.name.startsWith("[");
+    const parent = member.inheritedFrom?.reflection?.parent;
+    if (isMark || (parent?.kindOf(ReflectionKind.Class) && parent.parent === symbol.parent))
       project.removeReflection(member);
   }
+  // The pages are written from the groups, which were made before.
+  for (const group of symbol.groups ?? []) group.children = group.children.filter((it) => symbol.children?.includes(it));
+  symbol.groups = symbol.groups?.filter((group) => group.children.length > 0);
 }
 
 /** typedoc numbers anchors by its own count (`#ledgertotals-1`): a link to none leads to the heading of that name. */

@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { readRows } from "../../scripts/check-guarantees.mjs";
-import { nodesOf } from "../support/source-files.js";
+import { nodesOf, sourceFiles } from "../support/source-files.js";
 import { repository } from "../support/temporary-copy.js";
 import { page, script } from "./run-example.js";
 
+const sources = sourceFiles(repository);
 const lines = (name: string) => page(name).trimEnd().split("\n");
 /** The first cell of every row of every table, without its backquotes. */
 const rowNames = (text: string) =>
@@ -39,17 +40,17 @@ describe("README", () => {
     expect(script("test")).toBe("vitest run");
   });
 
-  test("lists promises of this milestone, in their own words", () => {
+  test("lists promises that are delivered, in their own words", () => {
     const rows = readRows(page("docs/guarantees.md"));
     const listed = [
       ...sectionOf(page("README.md"), "What it guarantees").matchAll(
-        /^\| \[([A-Z]\d+)\]\(docs\/reference\/proofs\.md#[a-z0-9-]+\) \| (.*) \|$/gm,
+        /^\| \[([A-Z]\d+)\]\(docs\/reference\/proofs\.md#([a-z0-9-]+)\) \| (.*) \|$/gm,
       ),
     ];
     expect(listed.length).toBeGreaterThan(8);
-    for (const [, id, words] of listed) {
-      const row = rows.find((found) => found.id === id);
-      expect(row).toMatchObject({ id, milestone: "foundation", promise: words });
+    for (const [, id, anchor, words] of listed) {
+      const row = rows.find((found) => [found.id, found.part].filter(Boolean).join("-").toLowerCase() === anchor);
+      expect(row).toMatchObject({ id, promise: words, delivered: "yes" });
     }
   });
 
@@ -87,6 +88,81 @@ describe("options.md has a row for", () => {
     const more =
       type === "ToolNodeOptions" ? membersOf("src/integrations/langgraph/node-settings.ts", "DurableOptions") : [];
     expect(rows.toSorted()).toEqual([...membersOf(file, type), ...more].toSorted());
+  });
+
+  // Every exported type of options, and the section that has it.
+  const sections: Readonly<Record<string, string>> = {
+    AgentAdapterOptions: "`agentAdapterMiddleware` options",
+    ApproveOptions: "Tests of stores, savers and stacks",
+    BatchRunOptions: "Runs and calls",
+    BudgetHookOptions: "Hooks",
+    CallbackApprovalOptions: "Other ports",
+    CheckSaverOptions: "Tests of stores, savers and stacks",
+    ClaimContractOptions: "Tests of stores, savers and stacks",
+    CompileFlowOptions: "Flows",
+    CompressionOptions: "Compression options",
+    ContextOptions: "Runs and calls",
+    ContractOptions: "Tests of stores, savers and stacks",
+    DeferredApprovalOptions: "Other ports",
+    DurableOptions: "`toolNode` options",
+    EdgeOptions: "Flows",
+    EncryptedSaverOptions: "Other nodes of a graph",
+    ExecutorOptions: "Executor options",
+    FanOutOptions: "Other nodes of a graph",
+    FlowCallOptions: "Flows",
+    FlowOptions: "Flows",
+    HostedToolsOptions: "Other nodes of a graph",
+    ImportOptions: "`importLangChain` options",
+    LangGraphApprovalOptions: "`LangGraphApproval` options",
+    LedgerContractOptions: "Tests of stores, savers and stacks",
+    LoggingHookOptions: "Hooks",
+    MemoryApprovalStoreOptions: "Other ports",
+    MemoryCacheOptions: "Other ports",
+    MemoryClaimStoreOptions: "Other ports",
+    NodeOptions: "Flows",
+    OneUseOptions: "Other nodes of a graph",
+    OpenTelemetryHookOptions: "Hooks",
+    PostgresOptions: "Stores",
+    PruneOptions: "Stores",
+    ReducerOptions: "Other nodes of a graph",
+    RegistryOptions: "Registry options",
+    ResumeFlowOptions: "Flows",
+    ResumeOptions: "Other nodes of a graph",
+    RetryOptions: "Retry options",
+    RouteOptions: "Flows",
+    RunAttacksOptions: "Tests of stores, savers and stacks",
+    RunCompiledOptions: "Flows",
+    RunFlowOptions: "Flows",
+    RunOptions: "Runs and calls",
+    SignedApprovalOptions: "`LangGraphApproval` options",
+    SignerOptions: "Other ports",
+    SigningOptions: "Other ports",
+    SqliteOptions: "Stores",
+    ToolNodeOptions: "`toolNode` options",
+    ToolOptions: "Tool options",
+    ToolResultOptions: "Compression options",
+    ToolTaskOptions: "Other nodes of a graph",
+    WaitOptions: "Stores",
+  };
+  // Types made of another one, whose members are named there.
+  const derived = new Set(["HostedToolsOptions", "ImportOptions", "LangGraphApprovalOptions"]);
+
+  test("every exported type of options", () => {
+    const entries = Object.values(
+      JSON.parse(page("test/package/public-api.json")) as Record<string, { types: string[] }>,
+    );
+    const exported = entries.flatMap(({ types }) => types.filter((name) => name.endsWith("Options")));
+    expect(Object.keys(sections)).toEqual([...new Set(exported)].toSorted());
+  });
+
+  test.each(Object.entries(sections))("%s: every member, in %s", (type, title) => {
+    const section = sectionOf(options, title);
+    expect(section).not.toBe("");
+    if (derived.has(type)) return;
+    const code = new Set([...section.matchAll(/`[^`]+`/g)].flatMap(([span]) => span.match(/\w+/g) ?? []));
+    const members = allMembersOf(type);
+    expect(members.length).toBeGreaterThan(0);
+    expect(members.filter((member) => !code.has(member))).toEqual([]);
   });
 
   test("every ledger status", () => {
@@ -138,6 +214,20 @@ function membersOf(file: string, type: string): string[] {
   const node = declaration(file, type);
   if (!ts.isInterfaceDeclaration(node)) throw new Error(`${type} is not an interface`);
   return node.members.flatMap((member) => (member.name && ts.isIdentifier(member.name) ? [member.name.text] : []));
+}
+
+/** With what it extends, wherever they are declared. */
+function allMembersOf(type: string): string[] {
+  for (const file of sources) {
+    if (!new RegExp(`interface ${type}\\b`).test(file.text)) continue;
+    const node = declaration(file.path, type);
+    if (!ts.isInterfaceDeclaration(node)) continue;
+    const parents = (node.heritageClauses ?? []).flatMap(({ types }) =>
+      types.map(({ expression }) => expression.getText()),
+    );
+    return [...membersOf(file.path, type), ...parents.flatMap(allMembersOf)];
+  }
+  throw new Error(`no file declares ${type}`);
 }
 
 function literalsOf(file: string, type: string): string[] {

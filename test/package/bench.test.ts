@@ -1,15 +1,17 @@
 // `npm run bench` as a command: every row runs, and what is printed can be read. One round of the smallest sizes, on the sources;
 // no figure is judged here.
-import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse, UsageError } from "../../bench/arguments.js";
+import { commitOf } from "../../bench/report/machine.js";
 import { replacePart } from "../../bench/report/page.js";
 import { COLUMNS, markdownPoints, markdownTable, terminalTable } from "../../bench/report/table.js";
 import { growthOf, lineThrough, median, spread } from "../../bench/measure/statistics.js";
 import type { Result } from "../../bench/result.js";
 import { rows } from "../../bench/rows/all.js";
-import { repository } from "../support/temporary-copy.js";
+import { repository, temporaryCopy } from "../support/temporary-copy.js";
 
 interface Ended {
   readonly status: number | null;
@@ -26,7 +28,12 @@ function bench(...options: string[]): Promise<Ended> {
 }
 
 describe("every row, one round", () => {
-  let told: { readonly versions: Record<string, string>; readonly measured: string; readonly rows: readonly Result[] };
+  let told: {
+    readonly versions: Record<string, string>;
+    readonly measured: string;
+    readonly commit: string;
+    readonly rows: readonly Result[];
+  };
 
   // All of them in one process; a slow machine is no failure.
   beforeAll(async () => {
@@ -58,6 +65,7 @@ describe("every row, one round", () => {
 
   test("it says what was measured, on what versions", () => {
     expect(told.measured).toBe("src");
+    expect(told.commit).toMatch(/^[0-9a-f]{12}( \+ changes)?$|^no commit$/);
     expect(Object.keys(told.versions)).toEqual(expect.arrayContaining(["node", "@langchain/langgraph", "zod"]));
   });
 
@@ -147,4 +155,19 @@ test("only the marked part of the page is written", () => {
   const page = "a\n<!-- bench: table -->\nold\n<!-- /bench -->\nb\n";
   expect(replacePart(page, "table", "new")).toBe("a\n<!-- bench: table -->\nnew\n<!-- /bench -->\nb\n");
   expect(() => replacePart(page, "points", "new")).toThrow("no part points");
+});
+
+const hasGit = spawnSync("git", ["--version"]).status === 0;
+
+test.skipIf(!hasGit)("the commit is named, and whether anything differs from it", () => {
+  const root = temporaryCopy([], { "a.txt": "a" });
+  const git = (...words: string[]) =>
+    spawnSync("git", ["-C", root, "-c", "user.name=a", "-c", "user.email=a@b", ...words]);
+  git("init", "-q");
+  expect(commitOf(root)).toBe("no commit");
+  git("add", "-A");
+  git("commit", "-qm", "first");
+  expect(commitOf(root)).toMatch(/^[0-9a-f]{12}$/);
+  writeFileSync(join(root, "a.txt"), "b");
+  expect(commitOf(root)).toMatch(/^[0-9a-f]{12} \+ changes$/);
 });

@@ -6,11 +6,20 @@ import { repository } from "../support/temporary-copy.js";
 
 const text = (path: string) => readFileSync(join(repository, path), "utf8");
 const workflows = readdirSync(join(repository, ".github/workflows")).map((name) => `.github/workflows/${name}`);
-const manifest = JSON.parse(text("package.json")) as { name: string; version: string; [field: string]: unknown };
+const manifest = JSON.parse(text("package.json")) as Manifest;
 
-/** The `uses:` lines that are not pinned to a commit, with the version beside it for whoever reads it. */
+type Manifest = {
+  readonly name: string;
+  readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+};
+type Tool = { readonly devDependencies: Readonly<Record<string, string>> };
+type Lock = { readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>> };
+
+/** The `uses:` lines of others that are not pinned to a commit, with the version beside it for whoever reads it. */
 function unpinned(workflow: string): string[] {
-  const uses = workflow.split("\n").filter((line) => /\buses:/.test(line));
+  const uses = workflow.split("\n").filter((line) => /\buses: (?!\.\/)/.test(line));
   return uses.filter((line) => !/uses: [\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));
 }
 
@@ -34,13 +43,45 @@ test("a tag, a branch and a short commit are not pins", () => {
   expect(unpinned("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1")).toEqual([]);
 });
 
-test("only the release job writes, and only after everything passed in the same run", () => {
-  const [verify = "", release = ""] = text(".github/workflows/release.yml").split(/^ {2}release:$/m);
-  expect(verify).toMatch(/bash \.ci\/run/);
-  expect(verify).not.toMatch(/: write|secrets\./);
-  expect(release).toMatch(/needs: verify/);
+test("only the release job writes, and only after all of CI passed in the same run", () => {
+  const ci = text(".github/workflows/ci.yml");
+  const [before = "", release = ""] = text(".github/workflows/release.yml").split(/^ {2}release:$/m);
+  expect(before).toMatch(
+    /^ {2}ci:\n {4}uses: \.\/\.github\/workflows\/ci\.yml\n {4}permissions:\n {6}contents: read\n\n$/m,
+  );
+  expect(before).not.toMatch(/: write|secrets/);
+  expect(release).toMatch(/^ {4}needs: ci$/m);
   expect(release).toMatch(/NPM_CONFIG_PROVENANCE: "true"/);
-  expect(text(".github/workflows/ci.yml")).not.toMatch(/: write|secrets\./);
+  expect(release).not.toMatch(/^ {4}if:|continue-on-error|always\(\)/m);
+  expect(ci).toMatch(/bash \.ci\/run/);
+  expect(ci).not.toMatch(/: write|secrets|continue-on-error/);
+});
+
+test("a push to main runs everything once, and a pull request does", () => {
+  const triggered = (event: string) => workflows.filter((path) => new RegExp(`^  ${event}:$`, "m").test(text(path)));
+  expect(triggered("push")).toEqual([".github/workflows/release.yml"]);
+  expect(triggered("pull_request")).toEqual([".github/workflows/ci.yml"]);
+  expect(text(".github/workflows/release.yml")).not.toContain(".ci/run\n");
+});
+
+test("what runs beside the npm token is locked: no npx, and the release tool comes from its own lock file", () => {
+  const scripts = Object.entries(manifest.scripts).filter(([name]) => /^(release:|changeset$)/.test(name));
+  expect(scripts.map(([name]) => name)).toEqual(["release:install", "changeset", "release:version", "release:publish"]);
+  for (const [, script] of scripts) expect(script).not.toMatch(/\bnpx\b|npm (?:exec|x)\b/);
+  for (const [name, script] of scripts.slice(1)) {
+    expect([name, script.startsWith("npm run -s release:install && release/node_modules/.bin/changeset")]).toEqual([
+      name,
+      true,
+    ]);
+  }
+  for (const path of [".github/workflows/release.yml", "scripts/publish.sh"]) {
+    expect(text(path)).not.toMatch(/\bnpx\b|npm (?:exec|x)\b|npm install\b/);
+  }
+  const wanted = (JSON.parse(text("release/package.json")) as Tool).devDependencies["@changesets/cli"];
+  const locked = (JSON.parse(text("release/package-lock.json")) as Lock).packages;
+  expect(locked["node_modules/@changesets/cli"]?.version).toBe(wanted);
+  const loose = Object.entries(locked).filter(([name, { integrity }]) => name !== "" && integrity === undefined);
+  expect(loose).toEqual([]);
 });
 
 test("every changeset names this package and a kind of version, and says something", () => {

@@ -1,5 +1,5 @@
-// The rows of "States and events" (ASK.md) in which nothing is used up: asking, showing again, refusing, superseding.
-// Every row says how often the tool ran: not at all, until a good answer to the shown request came.
+// Rows of "What can happen" in docs/guide/life-of-an-approval.md in which nothing is used up: asking, showing
+// again, refusing, superseding. Every row says how often the tool ran: not at all, until a good answer to the shown request came.
 
 import { describe, expect, it } from "vitest";
 import { approve, deny, ToolArgsInvalid } from "agent-adapter";

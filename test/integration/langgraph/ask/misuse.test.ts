@@ -1,5 +1,5 @@
-// Rows of ASK.md in which something around the ask is wrong: nested asks, raw interrupts, sealed state that is gone,
-// savers that lose writes, LangGraph's retry policy. Nothing runs that was not approved, and what can go on goes on.
+// Rows of docs/guide/life-of-an-approval.md in which something around the ask is wrong: nested asks, raw interrupts, sealed
+// state that is gone, savers that lose writes, LangGraph's retry policy. Nothing runs that was not approved, and what can go on goes on.
 
 import { tool } from "@langchain/core/tools";
 import { interrupt, MemorySaver } from "@langchain/langgraph";

@@ -1,5 +1,5 @@
-// The table "null / resume by id / plain resume" of ASK.md, cell by cell, and what happens to plain values that LangGraph
-// keeps offering. A stale "yes" never answers anything, and a good plain answer is used for the request it was signed for.
+// What `null`, a resume by id and a plain resume do to one request and to several, cell by cell, and what happens to plain
+// values that LangGraph keeps offering. A stale "yes" never answers anything, and a good plain answer is used for the request it was signed for.
 
 import { describe, expect, it } from "vitest";
 import { approve, ToolUsageError } from "agent-adapter";

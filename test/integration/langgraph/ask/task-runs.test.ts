@@ -1,5 +1,5 @@
-// Which task run an ask belongs to (ASK.md, "Words"): forks, laps, updates, subgraphs, durability, nodes side by side, and
-// thirty asks in one node. Bodies are counted: every approved call ran exactly once.
+// Which task run an ask belongs to ("Words" in docs/guide/life-of-an-approval.md): forks, laps, updates, subgraphs,
+// durability, nodes side by side, and thirty asks in one node. Bodies are counted: every approved call ran exactly once.
 
 import { describe, expect, it } from "vitest";
 import { KeyRing, openAsk, sealMark } from "../../../../src/spi.js";

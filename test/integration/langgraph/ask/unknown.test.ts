@@ -1,5 +1,5 @@
-// running and unknown (ASK.md): aborts, crashes, other processes, and the concurrency inside one process. A crash is a
-// body that never ends in a process that is forgotten. The tool runs once per answer, whatever happens around it.
+// running and unknown (states in docs/guide/life-of-an-approval.md): aborts, crashes, other processes, and the concurrency inside
+// one process. A crash is a body that never ends in a process that is forgotten. The tool runs once per answer, whatever happens.
 
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";

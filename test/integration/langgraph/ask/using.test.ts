@@ -1,5 +1,5 @@
-// The rows of "States and events" (ASK.md) around the claim: what keeps an answer, what uses it, and what a used one is
-// worth. Every test counts how often the tool ran: at most once per answer.
+// Rows of "What can happen" in docs/guide/life-of-an-approval.md around the claim: what keeps an answer, what uses it, and
+// what a used one is worth. Every test counts how often the tool ran: at most once per answer.
 
 import { describe, expect, it } from "vitest";
 import { approve, deny, StoreUnavailable, ToolError } from "agent-adapter";
