@@ -21,9 +21,7 @@ const port = new LangGraphApproval({ key: [newKey, oldKey] }); // the first sign
 const { registry } = shopExecutor;
 const executor = new Executor(registry, { approval: port, clock });
 
-interface ThreadConfig {
-  readonly configurable: { readonly thread_id: string };
-}
+type ThreadConfig = { readonly configurable: { readonly thread_id: string } };
 
 // region: waiting
 /** What waits on a thread. `binding` is the key of the row: an interrupt id may carry another request later. */
