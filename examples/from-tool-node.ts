@@ -100,9 +100,10 @@ heading("After: toolNode, and confirm on the tool");
   const signed = { [pause.id]: port.resumeValue(pause, approve({ by: "ana" })) };
   // region: answer
   const [pending] = await pendingApprovals(app, config); // show a reviewer `pending.request`
-  const resumed = () => resume(app, approve({ by: "ana" }), config);
+  if (pending === undefined) throw new Error("nothing waits");
+  const resumed = () => resume(app, { [pending.binding]: approve({ by: "ana" }) }, config); // that one, no newer one
   // endregion
-  tried("waits for a human", JSON.stringify(pending?.request.arguments), '{"period":"2026-09"}');
+  tried("waits for a human", JSON.stringify(pending.request.arguments), '{"period":"2026-09"}');
   tried("ana approves", await whatRan(resumed), "ran send_statement 2026-09");
   tried(
     "the old checkpoint again",

@@ -51,10 +51,10 @@ const app = graph.compile({ checkpointer: new MemorySaver() });
 const config = { configurable: { thread_id: "own-node" } };
 
 await app.invoke({}, config);
-for (const pending of await pendingApprovals(app, config)) {
-  console.log(`  ${pending.node} waits for     ${pending.request.tool} ${JSON.stringify(pending.request.arguments)}`);
-}
-const out = await resume(app, approve({ by: "ana" }), config);
+const [asked] = await pendingApprovals(app, config);
+if (asked === undefined) throw new Error("nothing waits");
+console.log(`  ${asked.node} waits for     ${asked.request.tool} ${JSON.stringify(asked.request.arguments)}`);
+const out = await resume(app, { [asked.binding]: approve({ by: "ana" }) }, config);
 console.log(`  the node returned   ${JSON.stringify(out)}`);
 console.log(`  each call ran once  ${JSON.stringify(ran)}`);
 deepEqual(ran, ["shipping_rate laptop", "send_statement 2026-10"]);

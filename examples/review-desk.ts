@@ -1,10 +1,9 @@
 // What the backend of a reviewer's screen does: list what waits, sign, check, send, and cope with whoever was first.
 // Checks itself.
 
-import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command } from "@langchain/langgraph";
 import { approve, deny, Executor, isAgentAdapterError, toReviewRequest } from "agent-adapter";
-import { isInvalidAnswer, LangGraphApproval, toolNode } from "agent-adapter/langgraph";
+import { isInvalidAnswer, LangGraphApproval, resume, toolNode, type OneAnswer } from "agent-adapter/langgraph";
 import { ManualClock } from "agent-adapter/testing";
 import { executor as shopExecutor } from "./support/after.js";
 import { finish, heading, tried } from "./support/page.js";
@@ -22,9 +21,11 @@ const port = new LangGraphApproval({ key: [newKey, oldKey] }); // the first sign
 const { registry } = shopExecutor;
 const executor = new Executor(registry, { approval: port, clock });
 
+type ThreadConfig = { readonly configurable: { readonly thread_id: string } };
+
 // region: waiting
 /** What waits on a thread. `binding` is the key of the row: an interrupt id may carry another request later. */
-async function waiting(app: Shop, config: RunnableConfig) {
+async function waiting(app: Shop, config: ThreadConfig) {
   const { tasks } = await app.getState(config);
   return tasks
     .flatMap((task) => task.interrupts)
@@ -37,11 +38,11 @@ async function waiting(app: Shop, config: RunnableConfig) {
 type Waiting = Awaited<ReturnType<typeof waiting>>[number];
 
 // region: send
-async function send(app: Shop, config: RunnableConfig, row: Waiting, answer: unknown): Promise<string> {
+async function send(app: Shop, config: ThreadConfig, row: Waiting, answer: OneAnswer): Promise<string> {
   const check = port.check(row.interrupt, answer);
   if (check !== "ok") return `not sent: ${check}`;
   try {
-    await app.invoke(new Command({ resume: { [row.id]: answer } }), config);
+    await resume(app, { [row.binding]: answer }, config); // no other request: a bare invoke cannot refuse a finished thread
     return "taken";
   } catch (error) {
     if (isInvalidAnswer(error)) return "refused: the request still stands, sign again";
@@ -67,6 +68,17 @@ async function approveAndDenyRace(): Promise<void> {
   const outcomes = await Promise.all(answers.map((answer) => send(app, config, row, answer)));
   tried("ana approves, ben denies", outcomes.toSorted().join("; "), "somebody was first: reload what waits; taken");
   tried("left on the desk", String((await waiting(app, config)).length), "0");
+}
+
+async function denyTooLate(): Promise<void> {
+  heading("A reviewer whose screen is old");
+  const { app, config, row } = await pausedThread("desk-late");
+  const before = ran.length;
+  const yes = port.resumeValue(row.interrupt, approve({ by: "ana" }));
+  tried("ana approves", await send(app, config, row, yes), "taken");
+  const no = port.resumeValue(row.interrupt, deny({ by: "ben" })); // his row shows the request that is over
+  tried("ben denies, too late", await send(app, config, row, no), "somebody was first: reload what waits");
+  tried("run for ana", ran.slice(before).join(), "send_statement 2026-09");
 }
 
 async function editInAnotherProcess(): Promise<void> {
@@ -102,6 +114,7 @@ async function answersAndTime(): Promise<void> {
 }
 
 await approveAndDenyRace();
+await denyTooLate();
 await editInAnotherProcess();
 await answersAndTime();
 finish();

@@ -1,4 +1,4 @@
-// The program of docs/quick-start.md: without a name it asks, with one that person approves, each time in a process of its own.
+// The program of docs/quick-start.md: without a name it asks, with a name and a binding that person approves that request, each time in a process of its own.
 
 // region: app
 import { AIMessage } from "@langchain/core/messages";
@@ -25,13 +25,15 @@ const app = new StateGraph(MessagesAnnotation)
   .compile({ checkpointer: SqliteSaver.fromConnString("app.db") });
 const config = { configurable: { thread_id: "shop-1" } };
 
-const reviewer = process.argv[2];
-if (reviewer === undefined) {
+const [, , reviewer, binding] = process.argv;
+if (reviewer === undefined || binding === undefined) {
   const call = { id: "call-1", name: "send_statement", args: { period: "2026-09" } };
   await app.invoke({ messages: [new AIMessage({ content: "", tool_calls: [call] })] }, config);
-  for (const { request } of await pendingApprovals(app, config)) console.log("asks for", request.arguments);
+  for (const asked of await pendingApprovals(app, config)) {
+    console.log("asks for", asked.request.arguments, asked.binding); // show a reviewer all of `asked.request`
+  }
 } else {
-  const { messages } = await resume(app, approve({ by: reviewer }), config);
+  const { messages } = await resume(app, { [binding]: approve({ by: reviewer }) }, config);
   console.log(messages.at(-1)?.text);
 }
 // endregion

@@ -75,7 +75,8 @@ function matched<Waiting extends Answerable>(
       `${verb}: an answer is made by approve() or deny(), or is a signed one; parsed JSON is neither`,
     );
   const [waiting] = candidates;
-  if (waiting?.used === true) throw new ApprovalAlreadyDecided("this request was answered before; continue with null");
+  if (waiting?.used === true)
+    throw new ApprovalAlreadyDecided(`this request was answered before; go on by ${verb} with null as the answer`);
   if (waiting !== undefined) return { waiting, answer };
   if (!isApprovalDecision(answer) && isAnswerable(port) && port.isGenuine(answer))
     throw new ApprovalAlreadyDecided("the request this answers is no longer pending");

@@ -59,7 +59,7 @@ describe("in a process of its own", { timeout: 300_000, concurrent: true }, () =
     const { code, out } = await runExample("restart.ts");
     expect(code).toBe(0);
     const [, asked, , sent, , refused] = out.split("\n");
-    expect([asked, sent]).toEqual(["asks for { period: '2026-09' }", "sent 2026-09"]);
+    expect([asked, sent]).toEqual(["asks for { period: '2026-09' } <binding>", "sent 2026-09"]);
     expect(refused).toMatch(/^ToolUsageError: /);
   });
 
@@ -70,10 +70,11 @@ describe("in a process of its own", { timeout: 300_000, concurrent: true }, () =
     expect(beside(out, "every case passed")).toEqual(["true"]);
   });
 
-  test("review-desk: one of two reviewers is first, check says the word that fits, an expired answer asks again", async () => {
+  test("review-desk: one of two reviewers is first, a late denial is not taken, check says the word that fits, an expired answer asks again", async () => {
     const { code, out } = await runExample("review-desk.ts");
     expect(code).toBe(0);
     expect(beside(out, "ana approves, ben denies")).toEqual(["somebody was first: reload what waits; taken"]);
+    expect(beside(out, "ben denies, too late")).toEqual(["somebody was first: reload what waits"]);
     expect(beside(out, "an edit that does not fit")).toEqual(["not sent: malformed"]);
     expect(beside(out, "signed with last year's key")).toEqual(["ok"]);
     expect(beside(out, "signed with an unknown key")).toEqual(["signature"]);

@@ -91,10 +91,15 @@ async function obeyMark(attempt: Attempt, mark: Mark): Promise<void> {
   } else {
     await groupSettled(attempt.task.group);
     throw new ApprovalAlreadyDecided(
-      "another process used this approval and may still be running the call",
+      `another process used this approval and may still be running the call${askedAgain(mayRunForMs(attempt))}`,
       about(attempt),
     );
   }
+}
+
+function askedAgain(afterMs: number): string {
+  if (!Number.isFinite(afterMs)) return "";
+  return `; going on (in a graph, \`resume(app, null, config)\`) asks again ${Math.ceil(afterMs / 1000)} s after its use`;
 }
 
 function stateOf(attempt: Attempt, mark: Mark): CallState {

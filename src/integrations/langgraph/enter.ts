@@ -121,7 +121,7 @@ async function refuseOlder(task: GraphTask, shown: AskRecord | undefined, value:
 async function refuseIfUsed(task: GraphTask, ask: AskRecord): Promise<void> {
   if (task.pregel.attempt > 1 || ask.source === "port" || !task.isUsed(ask)) return;
   follow("running", "answer-to-used", "refuse-as-used");
-  await task.refuseUsed("this approval was used before; go on with null", ask);
+  await task.refuseUsed("this approval was used before; go on with `resume(app, null, config)`", ask);
 }
 
 /** Genuine and for this request; dates are judged at use, where an expired answer leads to a new request. */

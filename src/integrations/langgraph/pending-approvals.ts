@@ -26,7 +26,7 @@ export interface PendingApproval extends ReviewRequest {
   readonly node: string;
   /**
    * `"used"`: an answer to this request was used and its run has not come back (a crash, or it runs right now). It cannot be
-   * answered: continue with null, and if the outcome is unknown a new request comes.
+   * answered: continue with `resume(app, null, config)`, and if the outcome is unknown a new request comes.
    */
   readonly status: "waiting" | "used";
   /** The raw interrupt, for `resumeValue`. Never show it; JSON and copies leave it out. */

@@ -8,7 +8,9 @@ import { z } from "zod";
 type Check = (value: unknown) => boolean;
 
 let expected: Check | undefined;
-const RESPONSE = z.any().refine((value) => expected !== undefined && expected(value), "the answer was refused");
+const REFUSED =
+  "agent-adapter: this is not a signed answer to the request that waits; it still waits (isInvalidAnswer)";
+const RESPONSE = z.any().refine((value) => expected !== undefined && expected(value), REFUSED);
 
 /**
  * Take the value at the next position if it passes the check, else pause. Synchronous: nothing else runs while the check is

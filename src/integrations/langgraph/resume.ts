@@ -34,13 +34,15 @@ export interface ResumeOptions {
 }
 
 /**
- * Answer the request that waits (or several, named by interrupt id or binding), or continue with `null`. Returns the app's own
- * output. Whoever passes a decision is the approver; a port with `approvers` takes signed answers only.
+ * Answer requests that wait, named by binding or interrupt id, or continue with `null`. Returns the app's own output. A bare
+ * decision answers whatever waits now: name the binding when a person looked first. Whoever passes a decision is the approver; a port with `approvers` takes signed answers only.
  *
  * @throws ToolUsageError when nothing waits, one answer meets several requests, or an answer is not one to what waits: nothing
  * was sent
  * @throws ApprovalAlreadyDecided when a genuine answer's request is no longer pending
- * @example const out = await resume(app, approve({ by: "ana" }), config);
+ * @example
+ * const [asked] = await pendingApprovals(app, config); // show `asked.request`
+ * if (asked !== undefined) await resume(app, { [asked.binding]: approve({ by: "ana" }) }, config); // that one, no newer one
  */
 export async function resume<Output>(
   app: GraphApp<Output>,
