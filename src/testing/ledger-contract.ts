@@ -189,6 +189,16 @@ const SUMS: Readonly<Record<string, CaseBody<Ledger>>> = {
     same(await other.totals({ runId: "none" }), { calls: 0, attempts: 0, durationMs: 0, cost: 0 }, "nothing");
   },
 
+  "totals count a call once, however often it ends with attempts": async ({ store, other }) => {
+    await store.open(opening());
+    await store.close("call-1", closing({ status: "failed" }));
+    await other.close("call-1", closing({ status: "failed", attempts: 2 }));
+    await store.close("call-1", closing());
+    const sums = { calls: 1, attempts: 4, durationMs: 21, cost: 0.75 };
+    same(await other.totals(), sums, "all");
+    same(await other.totals({ runId: "run-1", tool: "pay" }), sums, "by run and tool");
+  },
+
   "of many who open one call at once there is one entry, and no end is lost": async (bench) => {
     winners(await race(bench, async (ledger) => ledger.open(opening())), "StoreUnavailable");
     await only(bench.store);

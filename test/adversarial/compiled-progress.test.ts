@@ -6,6 +6,8 @@ import { z } from "zod";
 import { approve, deny, Executor, Registry } from "../../src/index.js";
 import { Flow } from "../../src/flow/index.js";
 import { compileFlow, LangGraphApproval, runCompiled } from "../../src/integrations/langgraph/index.js";
+import { ProgressSeals } from "../../src/integrations/langgraph/compile-flow/progress.js";
+import { definitionOf, KeyRing, planOf } from "../../src/spi.js";
 import { forgetProcess } from "../support/process.js";
 
 const SECRET = "a secret of at least 32 bytes, for tests";
@@ -88,6 +90,21 @@ describe("J3/compiled, C3: the sealed progress of a compiled flow", () => {
     }
     expect(JSON.stringify(shown)).not.toContain(CANARY);
   });
+});
+
+test("J3/compiled, C3: a sealed addition does not open as the progress, nor a progress as an addition", async () => {
+  const executor = new Executor(new Registry(), { secret: SECRET });
+  const flow = new Flow("kinds", { state: z.object({ n: z.number().default(0) }) }).node("a", () => ({})).end("a");
+  const saver = new MemorySaver();
+  await runCompiled(compileFlow(flow, { executor }).compile({ checkpointer: saver }), {}, T);
+  const [addition] = additionsIn(saver);
+  const progress = (await saver.getTuple(T))?.checkpoint.channel_values["aa_visits"];
+  // Another executor: what the first one sealed is not remembered with what is in it.
+  const seals = new ProgressSeals(KeyRing.of(SECRET, "secret"), planOf(definitionOf(flow)));
+  expect([typeof addition, typeof progress]).toEqual(["string", "string"]);
+  expect([seals.openAddition(addition)?.after, seals.openProgress(progress).steps]).toEqual([null, 1]);
+  expect(seals.openAddition(progress)).toBeUndefined();
+  expect(() => seals.openProgress(addition)).toThrow(expect.objectContaining({ kind: "FlowError" }));
 });
 
 function pair() {

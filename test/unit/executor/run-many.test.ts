@@ -47,7 +47,8 @@ function noted(port = new ScriptedPort(yes(), yes(), yes())) {
     log.push(typeof to === "string" ? `?${to}` : "?");
     return decide(shown);
   };
-  return { log, port, ...stand([plain, gated, bad, told], { approval: port }) };
+  const tools = [plain, gated, bad, told];
+  return { log, port, tools, ...stand(tools, { approval: port }) };
 }
 
 describe("order", () => {
@@ -136,6 +137,27 @@ describe("concurrency", () => {
 });
 
 describe("failures", () => {
+  test("E8, M2: a call that needs a human but was settled before its turn holds no failure back", async () => {
+    const refuses: Hook = {
+      beforeTool: ({ tool }) => {
+        if (tool === "gated") throw new ToolError("not now");
+      },
+    };
+    const { tools, port } = noted();
+    const { executor, again } = stand(tools, { approval: port, hooks: [refuses] });
+    const outcomes = await executor.runMany(calls("gated", "bad"), { context: again() });
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(port.asked).toEqual([]);
+  });
+
+  test("E8, M2: nor does one whose result is there already", async () => {
+    const { executor, again, port } = noted();
+    await executor.runMany(calls("gated"), { context: again() });
+    const outcomes = await executor.runMany(calls("gated", "bad"), { context: again() });
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(port.asked).toHaveLength(1);
+  });
+
   test("E8, B33: a failing call loses nothing of its siblings", async () => {
     const { executor } = noted();
     const outcomes = await executor.runMany([

@@ -7,6 +7,7 @@ import { keepOutcome, runOnce } from "../../../src/journal/journal.js";
 import {
   addBytes,
   JOURNAL_LIMITS,
+  leave,
   privateTaskEntry,
   processState,
   taskEntry,
@@ -35,6 +36,20 @@ function taskRun(entry: TaskEntry): TaskRun {
 describe("J1/count-time: the journal of a process", () => {
   it("is 10 000 task runs, 24 hours, 64 MiB (invariant P2)", () => {
     expect(JOURNAL_LIMITS).toEqual({ tasks: 10_000, ageMs: 86_400_000, bytes: 67_108_864 });
+  });
+
+  it("an attempt that leaves nothing behind leaves no entry; a passed gate, or another attempt in it, keeps it", () => {
+    const enter = (key: string) => {
+      const entry = taskEntry(key, 0);
+      entry.attempts += 1;
+      return entry;
+    };
+    const gated = Object.assign(enter("gated"), { behindGate: "over" as const });
+    const twice = [enter("twice"), enter("twice")] as const;
+    for (const entry of [enter("empty"), gated, twice[0]]) leave(entry);
+    expect(["empty", "gated", "twice"].map(known)).toEqual([false, true, true]);
+    leave(twice[1]);
+    expect([known("twice"), gated.shared]).toEqual([false, true]);
   });
 
   it("gives the same entry for the same key, and another for another", () => {

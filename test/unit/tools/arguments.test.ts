@@ -493,6 +493,16 @@ describe("fixed points", () => {
     expect(error.message).toMatch(/tool "pay".*move the transform into execute/);
   });
 
+  test("G5: the same members in another order on the second parse are a fixed point", async () => {
+    let parses = 0;
+    const schema = byHand(() => {
+      parses += 1;
+      return { value: parses === 1 ? { a: 1, b: { c: 2, d: 3 } } : { b: { d: 3, c: 2 }, a: 1 } };
+    });
+    await expect(isFixed(schema, {})).resolves.toBeUndefined();
+    expect(parses).toBe(2);
+  });
+
   test("G5: what a default made too large is the caller's fault, not the schema's", async () => {
     const spec = define(z.object({ a: z.string().default("x".repeat(50)) }));
     const limits = { maxDepth: 3, maxBytes: 20 };

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { approve, CallbackApproval, Executor, MemoryLedger, Registry, toReviewRequest } from "agent-adapter";
 import { Flow, resumeFlow, runFlow } from "agent-adapter/flow";
 import { compileFlow, LangGraphApproval, runCompiled } from "agent-adapter/langgraph";
-import { forgetProcess } from "../../support/process.js";
+import { forgetProcess } from "../support/process.js";
 
 afterEach(forgetProcess);
 

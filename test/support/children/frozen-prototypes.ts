@@ -1,10 +1,9 @@
-// A program whose built-in prototypes are frozen, or have setters on them that steal. Prints what it came to.
+// A program whose built-in prototypes are frozen when it is told so. Prints what it came to.
 import { z } from "zod";
 import { approve, CallbackApproval, Executor, MemoryLedger, Registry } from "agent-adapter";
 import { Flow, resumeFlow, runFlow } from "agent-adapter/flow";
 
 const [mode] = process.argv.slice(2);
-const stolen: unknown[] = [];
 const registry = new Registry();
 const ran: unknown[] = [];
 // Plain JSON Schema: zod itself assigns over what it inherits.
@@ -48,27 +47,6 @@ const paused = executor;
 
 if (mode === "frozen")
   for (const kind of [Object, Array, Function, Map, Set, Promise, String, Number, Error]) Object.freeze(kind.prototype);
-if (mode === "setters") {
-  for (const name of [
-    "amount",
-    "v",
-    "binding",
-    "request",
-    "decision",
-    "arguments",
-    "status",
-    "calls",
-    "then",
-    "ok",
-    "settled",
-  ])
-    Object.defineProperty(Object.prototype, name, {
-      set: (value) => void stolen.push(value),
-      get: () => undefined,
-      configurable: true,
-    });
-}
-
 async function main(): Promise<unknown> {
   const args = JSON.parse('{"toString":"x","constructor":"y","valueOf":"z","arguments":"w"}') as object;
   const context = executor.context({ runId: "r" });
@@ -99,14 +77,13 @@ async function main(): Promise<unknown> {
 }
 
 main().then(
-  (value) => process.stdout.write(JSON.stringify({ value, stolen })),
+  (value) => process.stdout.write(JSON.stringify({ value })),
   (error: unknown) =>
     process.stdout.write(
       JSON.stringify({
         error: String(error),
         stack: (error as Error).stack,
         cause: String((error as Error).cause),
-        stolen,
       }),
     ),
 );

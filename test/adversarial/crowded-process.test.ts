@@ -15,8 +15,8 @@ import {
 } from "agent-adapter";
 import { Flow, resumeFlow, runFlow } from "agent-adapter/flow";
 import { compileFlow, LangGraphApproval, runCompiled } from "agent-adapter/langgraph";
-import { Stand } from "../../support/langgraph.js";
-import { forgetProcess } from "../../support/process.js";
+import { Stand } from "../support/langgraph.js";
+import { forgetProcess } from "../support/process.js";
 
 afterEach(forgetProcess);
 
@@ -68,7 +68,8 @@ describe("J1: what a process remembers", () => {
 
   test("A5, J1: an approved call whose entry was crowded out while it runs is not run beside itself", async () => {
     let ran = 0;
-    let end = (_: number) => undefined as void;
+    let end = (_value: number): void => undefined;
+    const begun = new Set<string>();
     const registry = new Registry();
     registry.tool({
       name: "pay",
@@ -77,6 +78,7 @@ describe("J1: what a process remembers", () => {
       confirm: true,
       execute: () => {
         ran += 1;
+        begun.add("pay");
         return new Promise<number>((resolve) => {
           end = resolve;
         });
@@ -88,7 +90,7 @@ describe("J1: what a process remembers", () => {
         .run("pay", {}, { context: executor.context({ runId: "r" }), callId: "c" })
         .catch((error: unknown) => error);
     const first = call();
-    while (ran === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    while (begun.size === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     crowd(25_000);
     const second = call();
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { approve, BudgetHook, CallbackApproval, Executor, MemoryLedger, Registry } from "agent-adapter";
 import { openSqlite } from "agent-adapter/sqlite";
-import { forgetProcess } from "../../support/process.js";
+import { forgetProcess } from "../support/process.js";
 
 afterEach(forgetProcess);
 const SECRET = "a secret of at least 32 bytes, for tests";

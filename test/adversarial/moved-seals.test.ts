@@ -1,17 +1,18 @@
-// Sealed texts that a process remembers: moved to another thread, tenant or namespace they open nothing, remembered or not. And what
-// a user's own edges of a compiled flow lead to.
+// Sealed texts that a process remembers: moved to another thread, tenant or namespace they open nothing, remembered or not.
 import { END, MemorySaver, START, StateGraph, Annotation } from "@langchain/langgraph";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { approve, Executor, Registry } from "agent-adapter";
 import { Flow } from "agent-adapter/flow";
 import { compileFlow, LangGraphApproval, resume, runCompiled } from "agent-adapter/langgraph";
-import { forgetProcess } from "../../support/process.js";
+import { forgetProcess } from "../support/process.js";
 
 afterEach(forgetProcess);
 
 const SECRET = "a secret of at least 32 bytes, for tests";
 const OTHER = "another secret of 32 bytes, for tests!!";
+/** A seal does not open, or opens to a progress of somewhere else. */
+const REFUSED = /progress|seal|checkpoint/i;
 const at = (thread: string) => ({ configurable: { thread_id: thread } });
 
 function shop(secret: string) {
@@ -80,8 +81,8 @@ describe("J3, C3: a sealed progress that this process remembers", () => {
     const moved = await progressOf(saver, "one");
     expect(typeof moved).toBe("string");
     await change(saver, "two", (values) => (values["aa_visits"] = moved));
-    await expect(app.invoke(null as never, at("two") as never)).rejects.toThrow();
-    await expect(runCompiled(app, approve(), at("two"))).rejects.toThrow();
+    await expect(app.invoke(null as never, at("two") as never)).rejects.toThrow(REFUSED);
+    await expect(runCompiled(app, approve(), at("two"))).rejects.toThrow(REFUSED);
     expect(ran).toEqual([]);
   });
 
@@ -90,8 +91,8 @@ describe("J3, C3: a sealed progress that this process remembers", () => {
     const [mine, theirs] = [shop(SECRET), shop(OTHER)];
     await runCompiled(mine.compile(saver), {}, at("t"));
     const app = theirs.compile(saver);
-    await expect(runCompiled(app, approve(), at("t"))).rejects.toThrow();
-    await expect(app.invoke(null as never, at("t") as never)).rejects.toThrow();
+    await expect(runCompiled(app, approve(), at("t"))).rejects.toThrow(REFUSED);
+    await expect(app.invoke(null as never, at("t") as never)).rejects.toThrow(REFUSED);
     expect([mine.ran, theirs.ran]).toEqual([[], []]);
   });
 
@@ -142,75 +143,5 @@ describe("C5: a compiled flow twice in one parent", () => {
     const answers = Object.fromEntries(interrupts.map(({ id }) => [String(id), approve()]));
     await resume(app as never, answers as never, at("t"), { executor });
     expect(ran.toSorted()).toEqual(["c", "c", "pay", "pay"]);
-  });
-});
-
-describe("C2: a user's own edge from a node of a compiled flow", () => {
-  test("leads on", async () => {
-    const seen: string[] = [];
-    const flow = new Flow("g", { state: z.object({ n: z.number().default(0) }) }).node("a", () => ({ n: 1 })).end("a");
-    const graph = compileFlow(flow, { executor: new Executor(new Registry(), { secret: SECRET }) });
-    (graph as never as StateGraph<unknown>)
-      .addNode(
-        "audit" as never,
-        (() => {
-          seen.push("audit");
-          return {};
-        }) as never,
-      )
-      .addEdge("a" as never, "audit" as never);
-    const app = graph.compile({ checkpointer: new MemorySaver() });
-    await app.invoke({} as never, at("t") as never);
-    expect(seen).toEqual(["audit"]);
-  });
-});
-
-describe("E6: an abort", () => {
-  test("reaches the caller at once, whoever else listens and stops the event", async () => {
-    const registry = new Registry();
-    registry.tool({
-      name: "hang",
-      description: "H.",
-      inputSchema: z.object({}),
-      execute: () => new Promise<never>(() => undefined),
-    });
-    const executor = new Executor(registry);
-    const stop = new AbortController();
-    stop.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
-    const running = executor
-      .run("hang", {}, { context: executor.context({ signal: stop.signal }) })
-      .catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    const reason = new Error("stop");
-    stop.abort(reason);
-    const end = await Promise.race([
-      running,
-      new Promise((resolve) => setTimeout(() => resolve("still running"), 200)),
-    ]);
-    expect(end).toBe(reason);
-  });
-
-  test("leaves no listener behind, and a thousand calls share one", async () => {
-    const registry = new Registry();
-    registry.tool({ name: "t", description: "T.", inputSchema: z.object({}), effects: "read", execute: async () => 1 });
-    const executor = new Executor(registry);
-    const stop = new AbortController();
-    let now = 0;
-    let most = 0;
-    const add = stop.signal.addEventListener.bind(stop.signal);
-    const remove = stop.signal.removeEventListener.bind(stop.signal);
-    stop.signal.addEventListener = ((...args: Parameters<typeof add>) => {
-      now += 1;
-      most = Math.max(most, now);
-      add(...args);
-    }) as never;
-    stop.signal.removeEventListener = ((...args: Parameters<typeof remove>) => {
-      now -= 1;
-      remove(...args);
-    }) as never;
-    const context = executor.context({ signal: stop.signal });
-    await Promise.all(Array.from({ length: 1000 }, () => executor.run("t", {}, { context })));
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect([now, most <= 2]).toEqual([0, true]);
   });
 });

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { approve, deny, Executor, Registry } from "agent-adapter";
 import { Flow } from "agent-adapter/flow";
 import { compileFlow, LangGraphApproval, runCompiled } from "agent-adapter/langgraph";
-import { forgetProcess } from "../../support/process.js";
+import { forgetProcess } from "../support/process.js";
 
 afterEach(forgetProcess);
 const SECRET = "a secret of at least 32 bytes, for tests";
@@ -166,6 +166,13 @@ describe("C2: ways that a user adds to a compiled flow, with LangGraph's own mea
   test("a conditional edge from a node of the flow is taken", async () => {
     const { seen, graph } = small();
     graph.addConditionalEdges("a" as never, (() => "audit") as never, ["audit"] as never);
+    await graph.compile({ checkpointer: new MemorySaver() }).invoke({} as never, T as never);
+    expect(seen).toEqual(["audit"]);
+  });
+
+  test("a plain edge from a node of the flow is taken", async () => {
+    const { seen, graph } = small();
+    graph.addEdge("a" as never, "audit" as never);
     await graph.compile({ checkpointer: new MemorySaver() }).invoke({} as never, T as never);
     expect(seen).toEqual(["audit"]);
   });
