@@ -137,8 +137,8 @@ describe("concurrency", () => {
 });
 
 describe("failures", () => {
-  test("E8, M2: a call that needs a human but was settled before its turn holds no failure back", async () => {
-    const refuses: Hook = {
+  test("E8: a call that needs a human but was settled before its turn holds no failure back (invariant M2)", async () => {
+    const refuses: Partial<Hook> = {
       beforeTool: ({ tool }) => {
         if (tool === "gated") throw new ToolError("not now");
       },
@@ -150,7 +150,7 @@ describe("failures", () => {
     expect(port.asked).toEqual([]);
   });
 
-  test("E8, M2: nor does one whose result is there already", async () => {
+  test("E8: nor does one whose result is there already (invariant M2)", async () => {
     const { executor, again, port } = noted();
     await executor.runMany(calls("gated"), { context: again() });
     const outcomes = await executor.runMany(calls("gated", "bad"), { context: again() });
