@@ -83,7 +83,7 @@ describe.each(SHAPES)(
   "A5, E6, E1: an abort after n turns, ledger late $asyncLedger, hooks $hooks, body $bodyTurns",
   (shape) => {
     it.each(["plain", "read", "pay", "first", "timed", "cached"])("of a call of %s", async (name) => {
-      const bad = await walk(60, 1, async (turn) => {
+      const bad = await walk(60, 2, async (turn) => {
         const { executor, ran, ledger } = desk(shape);
         const stop = new AbortController();
         const reason = new Error("stop");
@@ -121,7 +121,7 @@ describe.each(SHAPES)(
         { tool: "first", args: { n: 4 }, callId: "e" },
         { tool: "pay", args: { n: 5 }, callId: "f" },
       ];
-      const bad = await walk(120, 2, async (turn) => {
+      const bad = await walk(120, 5, async (turn) => {
         const { executor, ran, ledger } = desk(shape);
         const stop = new AbortController();
         const reason = new Error("stop");

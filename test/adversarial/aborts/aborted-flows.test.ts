@@ -120,8 +120,8 @@ describe("F3, F7, C4: a flow aborted after n turns goes on where it was", () => 
   }
 
   it.each([
-    { where: "local", caller: local, last: 150, step: 6 },
-    { where: "compiled", caller: compiled, last: 400, step: 25 },
+    { where: "local", caller: local, last: 150, step: 11 },
+    { where: "compiled", caller: compiled, last: 400, step: 41 },
   ])("in each of its three runs, $where", async ({ caller, last, step }) => {
     const bad = await walk(last, step, async (turn) => {
       const wrong: string[] = [];

@@ -54,7 +54,7 @@ describe("A5, A6, E6: a resume of a graph that is aborted after n turns", () => 
   }
 
   it("the approved call runs once, the plain one too, and the thread goes on", async () => {
-    const bad = await walk(260, 10, async (turn) => {
+    const bad = await walk(260, 19, async (turn) => {
       const ran: string[] = [];
       const stand = new Stand({ tools: tools(ran), saver: new MemorySaver() });
       await stand.start({ name: "plain", args: { n: 1 }, id: "a" }, { name: "pay", args: { n: 2 }, id: "b" });
@@ -125,7 +125,7 @@ describe("A5, A8, E6: an approved call out of a SQLite store, aborted after n tu
   it.each([false, true])(
     "runs once under each approval, one entry; by a new executor each time: %s",
     async (forgets) => {
-      const bad = await walk(80, 2, async (turn) => {
+      const bad = await walk(80, 3, async (turn) => {
         const { stores, ran, build, call, decideAll, approvals } = await deferred();
         const kept = build();
         const executor = () => (forgets ? build() : kept);

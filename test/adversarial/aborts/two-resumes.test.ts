@@ -73,7 +73,7 @@ describe.each([false, true])(
   "A5, A6, F5: two resumes with one answer, one of them aborted; the body listens: %s",
   (listens) => {
     it("local: one of them uses it", async () => {
-      const bad = await walk(120, 3, async (turn) => {
+      const bad = await walk(120, 5, async (turn) => {
         const { ran, flow, executor } = make(listens);
         const paused = await runFlow(flow, {}, { executor, runId: "r" });
         if (paused.status !== "paused") throw new Error("not paused");
@@ -95,7 +95,7 @@ describe.each([false, true])(
     });
 
     it("compiled: one of them uses it, and the thread goes on", async () => {
-      const bad = await walk(400, 16, async (turn) => {
+      const bad = await walk(400, 29, async (turn) => {
         const { ran, flow, executor } = make(listens);
         const app = compileFlow(flow, { executor }).compile({ checkpointer: new MemorySaver() });
         await runCompiled(app, {}, T);
