@@ -36,7 +36,7 @@ describe("README", () => {
     const named = [...page("README.md").matchAll(/npm run ([a-z]+)/g)].map(([, name]) => name ?? "");
     expect(named).toContain("demo");
     for (const name of named) expect(script(name)).not.toBe("");
-    expect(page("README.md")).toMatch(/^npm test +# .*minutes/m);
+    expect(page("README.md")).toMatch(/^npm ci && npm test +# .*minutes/m);
     expect(script("test")).toBe("vitest run");
   });
 
