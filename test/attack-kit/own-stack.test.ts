@@ -101,9 +101,11 @@ describe("the attack kit", () => {
       expect(rows.map((row) => row.case)).toEqual(ATTACK_CASES.map(({ id }) => id));
       const left = rows.filter(({ outcome }) => outcome === "not applicable");
       expect(left.map((row) => row.case).toSorted()).toEqual([...lacking].toSorted());
-      // Whatever may end without a run ends with one, but where a no may have come first.
+      // Whatever may end without a run ends with one, but where a no may have come first. Outside of a graph no mark says what a dead
+      // process was doing: the executor with a store does not ask again (`ApprovalAlreadyDecided`).
       const idle = rows.filter(({ outcome }) => outcome === "not run").map((row) => row.case);
-      expect(idle.filter((id) => id !== EITHER)).toEqual([]);
+      const notAgain = file === "plain.ts" && engine !== "memory" ? ["crash/before-the-effect", "crash/neighbour"] : [];
+      expect(idle.filter((id) => id !== EITHER)).toEqual(notAgain);
     },
     600_000,
   );
