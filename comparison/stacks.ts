@@ -14,7 +14,7 @@ export interface Stack {
   readonly settings: JsonValue;
   /** The options that were chosen, as a sentence for the document. */
   readonly options: string;
-  /** The vendor's own pages that recommend them. */
+  /** The vendor's own pages that recommend them: addresses, or for ours paths from docs/. */
   readonly docs: readonly string[];
   /** Installed by the root's lock instead of this folder's. */
   readonly isOurs?: true;
@@ -28,24 +28,52 @@ const OPENAI_DOCS = ["https://openai.github.io/openai-agents-js/guides/human-in-
 const AI_DOCS = ["https://ai-sdk.dev/docs/agents/tool-approvals"];
 const MASTRA_DOCS = ["https://mastra.ai/docs/agents/human-in-the-loop"];
 const ADK_DOCS = ["https://google.github.io/adk-docs/tools-custom/confirmation/"];
-const OURS = { packages: ["agent-adapter"], settings: { engine: "sqlite" }, isOurs: true } as const;
+const OURS = {
+  packages: ["agent-adapter", "@langchain/langgraph", "@langchain/core", "@langchain/langgraph-checkpoint-sqlite"],
+  isOurs: true,
+} as const;
+/** What the drivers of ours set; everything else is as it comes. */
+const SET =
+  "`requestTtlMs` of 3 days (by default requests wait for ever; `expired/request` needs an end), a clock that the kit can move, SQLite's `busy_timeout` of 5 seconds for the checkpointer";
 
 export const STACKS: readonly Stack[] = [
   {
     ...OURS,
-    id: "agent-adapter:tool-node",
-    variant: "toolNode, SQLite",
+    id: "agent-adapter:readme",
+    variant: "toolNode, SqliteSaver, no claims",
     driver: "../test/attack-kit/drivers/tool-node.ts",
-    options: "`toolNode` in a StateGraph, signed answers, claims in SQLite, SqliteSaver.",
-    docs: ["README.md"],
+    settings: { engine: "sqlite", claims: false },
+    options: `One \`toolNode\` in a StateGraph and answers signed with a shared key, as in the README, on SqliteSaver. Set: ${SET}.`,
+    docs: ["../README.md#a-call-that-waits-for-a-human"],
+  },
+  {
+    ...OURS,
+    id: "agent-adapter:tool-node",
+    variant: "toolNode, SqliteSaver, claims in SQLite",
+    driver: "../test/attack-kit/drivers/tool-node.ts",
+    settings: { engine: "sqlite" },
+    options: "As without claims, with `claims` of `openSqlite` in a file of their own, which no case puts back.",
+    docs: ["guide/deployment.md#what-holds-when"],
+  },
+  {
+    ...OURS,
+    id: "agent-adapter:fan-out",
+    variant: "fanOut to oneUse, SqliteSaver, claims in SQLite",
+    driver: "../test/attack-kit/drivers/one-use.ts",
+    settings: { engine: "sqlite" },
+    options:
+      "`fanOut` sends each call to a `oneUse` node, so that they wait together; options as with `toolNode` and claims.",
+    docs: ["guide/own-nodes.md#parallel-approvals"],
   },
   {
     ...OURS,
     id: "agent-adapter:middleware",
-    variant: "agentAdapterMiddleware, SQLite",
+    variant: "agentAdapterMiddleware, SqliteSaver, claims in SQLite",
+    packages: ["agent-adapter", "langchain", ...OURS.packages.slice(1)],
     driver: "../test/attack-kit/drivers/agent.ts",
-    options: "`agentAdapterMiddleware` in LangChain's createAgent, signed answers, claims in SQLite, SqliteSaver.",
-    docs: ["README.md"],
+    settings: { engine: "sqlite" },
+    options: "`agentAdapterMiddleware` in LangChain's createAgent; options as with `toolNode` and claims.",
+    docs: ["guide/langchain-agents.md"],
   },
   {
     id: "langchain:memory",

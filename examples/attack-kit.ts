@@ -4,12 +4,14 @@ import { ATTACK_CASES, formatAttackTable, runAttacks } from "agent-adapter/testi
 import { finish, heading, tried } from "./support/page.js";
 
 heading("interrupt() in a node, under attack");
+// In this repository the package runs from its sources.
+const fromSources = ["--conditions=agent-adapter-source"];
 
 // region: run
 const rows = await runAttacks(
   {
     module: new URL("./support/attack-driver.ts", import.meta.url),
-    execArgv: ["--import", "tsx", "--conditions=agent-adapter-source"], // for a driver in TypeScript; leave it out for JavaScript
+    execArgv: ["--import", "tsx", ...fromSources], // for a driver in TypeScript: ["--import", "tsx"]; leave it out for JavaScript
   },
   { cases: ATTACK_CASES.filter(({ family }) => ["honest", "bare", "replayed", "raced"].includes(family)) },
 );

@@ -62,6 +62,42 @@ describe("the runner", () => {
     ]);
   });
 
+  test("Q1: where two calls should wait together and do not, the error says what to name under lacks", async () => {
+    const rows = await runAttacks(driver("single", {}), { cases: named("honest/two-together") });
+    expect(rows.map(({ detail }) => detail)).toEqual([
+      "nothing waits for pay: if your stack asks for one call at a time, name `several` under `lacks`",
+    ]);
+  });
+
+  test("Q1: what was approved and did not run is never called a run, and is right only where the case says so", async () => {
+    const waits = `Object.assign(${IDLE}, {
+      start: async (thread, calls) => { waiting = calls; },
+      pending: async () => waiting.map((call) => ({ ...call, raw: call })),
+    })`;
+    const [may, must] = ["may", "must"].map((id): AttackCase => ({
+      id: `honest/${id}`,
+      family: "honest",
+      title: "a call that is never answered",
+      why: "Nothing ran.",
+      calls: { pay: { tool: "pay", to: "ana-account", amount: 10_101 } },
+      steps: [
+        { do: "start", calls: ["pay"] },
+        { do: "look", call: "pay", as: "pay" },
+        { do: "check", runs: { pay: [0, 1] } },
+      ],
+      expected: "ran once",
+      ...(id === "may" ? { alsoRight: "not run" as const } : {}),
+    }));
+    const session = `((waiting) => (${waits}))([])`;
+    const cases = [may, must].filter((each) => each !== undefined);
+    const rows = await runAttacks(driver("silent", { session }), { cases });
+    expect(rows.map(({ outcome, ok }) => [outcome, ok])).toEqual([
+      ["not run", true],
+      ["not run", false],
+    ]);
+    expect(formatAttackTable(rows)).toContain("| as it should be | 1 of 2 |");
+  });
+
   test("Q1: a driver whose process ends is an error, and the next case gets another process", async () => {
     const session = `Object.assign(${IDLE}, { start: async (thread) => { if (thread.startsWith("honest-approve")) process.exit(3); } })`;
     const rows = await runAttacks(driver("mortal", { session }), { cases: named("honest/approve", "honest/deny") });

@@ -36,6 +36,8 @@ export type AttackOutcome =
   | "refused"
   /** What was approved ran, and ran once. */
   | "ran once"
+  /** What was approved did not run: it is asked about again, nobody knows, or a denial came first. Only where the case allows it. */
+  | "not run"
   /** One approval, and more than one run. */
   | "ran twice"
   /** Something ran that nobody approved. */
@@ -155,6 +157,8 @@ export interface AttackCase {
   readonly calls: Readonly<Record<string, CaseCall>>;
   /** In order. */
   readonly steps: readonly AttackStep[];
-  /** The one outcome that is right: all its checks held. */
+  /** The outcome that is right: all its checks held. */
   readonly expected: "refused" | "ran once";
+  /** Another one that is right: its last checks let a call run once or not at all, and it did not. Default: no other. */
+  readonly alsoRight?: "not run";
 }

@@ -6,6 +6,7 @@ import type { AttackRow } from "./run-attacks.js";
 const SHORT: Readonly<Record<AttackRow["outcome"], string>> = {
   refused: "refused",
   "ran once": "ran once",
+  "not run": "not run",
   "ran twice": "RAN TWICE",
   "ran forged": "RAN FORGED",
   "thread lost": "THREAD LOST",

@@ -9,33 +9,34 @@ import type { JsonObject, JsonValue } from "../../index.js";
 /**
  * What not every stack has. A driver that names one under `lacks`, with the reason, is not run against the cases that need it; the
  * table says so, with that reason.
+ *
+ * - `edit`: a reviewer may change the arguments; `approve` takes `edit`
+ * - `edit-tool`: an edit may name another tool; `approve` takes `editTool`
+ * - `several`: two calls of one turn wait at the same time, not one after the other
+ * - `one-by-one`: calls that wait together may be answered in separate requests
+ * - `siblings`: a turn may hold calls that ask nobody beside calls that do
+ * - `restart`: what waits outlives the process
+ * - `processes`: two processes may work on the same storage at once
+ * - `answer-expiry`: answers run out; `elapse("answer")`
+ * - `request-expiry`: requests run out; `elapse("request")`
+ * - `storage`: the state of a thread can be copied out and written back; `save` and `load`
+ * - `history`: a client may name an earlier point of a thread when it answers; `PendingCall.at`
+ * - `forge`: the driver knows forged answers that fit this stack; `forge`
+ * - `caller-tricks`: the driver knows input of a caller that could switch the gate off; `callerTricks`
  */
 export type AttackNeed =
-  /** A reviewer may change the arguments: `approve` takes `edit`. */
   | "edit"
-  /** An edit may name another tool: `approve` takes `editTool`. */
   | "edit-tool"
-  /** Two calls of one turn can wait at the same time. */
   | "several"
-  /** Calls that wait together may be answered in separate steps. */
   | "one-by-one"
-  /** A turn may hold calls that ask nobody beside calls that do. */
   | "siblings"
-  /** What waits outlives the process. */
   | "restart"
-  /** Two processes may work on the same storage at once. */
   | "processes"
-  /** Answers run out: `elapse("answer")`. */
   | "answer-expiry"
-  /** Requests run out: `elapse("request")`. */
   | "request-expiry"
-  /** The state of a thread can be copied out and written back: `save` and `load`. */
   | "storage"
-  /** A client may name an earlier point of a thread when it answers: `PendingCall.at`. */
   | "history"
-  /** The driver knows forged answers that fit this stack: `forge`. */
   | "forge"
-  /** The driver knows input of a caller that could switch the gate off: `callerTricks`. */
   | "caller-tricks";
 
 /** A tool of the kit. Give it to the stack under its name, with its description and schema; `run` is its whole body. */

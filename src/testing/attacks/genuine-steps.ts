@@ -1,6 +1,7 @@
 // What users, reviewers and the kit itself do in a case. Here is the verdict of a check, and of a call that should wait and does not.
 
 import { sameJson } from "../../spi.js";
+import { needsOf } from "./case-needs.js";
 import { Rejected } from "./driver-process.js";
 import type { AttackCall, PendingCall } from "./driver.js";
 import {
@@ -22,6 +23,7 @@ import {
 
 /** How long a reviewer waits before he looks again. */
 const LOST_MS = 300;
+const ONE_AT_A_TIME = ": if your stack asks for one call at a time, name `several` under `lacks`";
 
 export async function start(play: Play, step: Step<"start">): Promise<void> {
   const thread = threadOf(play, step.thread);
@@ -38,7 +40,7 @@ export async function startWithTricks(play: Play, { calls }: Step<"start with tr
 
 export async function look(play: Play, { call, thread, as }: Step<"look">): Promise<void> {
   const found = await waiting(play, call, thread);
-  if (found === undefined) return lost(play, `nothing waits for ${call}`);
+  if (found === undefined) return lost(play, `nothing waits for ${call}${hintFor(play)}`);
   play.shown.set(as, found);
 }
 
@@ -103,6 +105,11 @@ export function check(play: Play, { runs: expected, more = "ran twice" }: Step<"
 
 function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;
+}
+
+/** What is most often the reason. */
+function hintFor({ attack }: Play): string {
+  return needsOf(attack).includes("several") ? ONE_AT_A_TIME : "";
 }
 
 /** It should wait, and does not. */

@@ -3,7 +3,7 @@
 import type { AttackCase, AttackOutcome } from "./attack-case.js";
 import { Gone, Rejected } from "./driver-process.js";
 import { perform } from "./play-steps.js";
-import { Verdict, type Play } from "./play.js";
+import { runs, Verdict, type Play } from "./play.js";
 import type { Stage } from "./stage.js";
 
 export interface Played {
@@ -42,7 +42,7 @@ export async function playCase(attack: AttackCase, { stage, tricks, kill }: Play
 async function outcomeOf(play: Play): Promise<AttackOutcome> {
   try {
     for (const step of play.attack.steps) await perform(play, step);
-    return play.attack.expected;
+    return endOf(play);
   } catch (error) {
     if (error instanceof Verdict) {
       play.notes.push(error.message);
@@ -60,4 +60,14 @@ async function outcomeOf(play: Play): Promise<AttackOutcome> {
       await Promise.allSettled(play.background);
     }
   }
+}
+
+/** All checks held. Where the last one about a call lets it run once or not at all, what it did is what is said. */
+function endOf(play: Play): AttackOutcome {
+  const { steps, expected } = play.attack;
+  if (expected !== "ran once") return expected;
+  const checks = steps.flatMap((step) => (step.do === "check" ? Object.entries(step.runs) : []));
+  const last = new Map(checks);
+  const isLeftOut = [...last].some(([call, allowed]) => typeof allowed !== "number" && runs(play, call) === 0);
+  return isLeftOut ? "not run" : expected;
 }

@@ -27,7 +27,7 @@ export interface AttackRow {
   readonly expected: AttackOutcome;
   /** What this one came to. */
   readonly outcome: AttackOutcome;
-  /** As expected, or not applicable. */
+  /** As expected, what the case says is right as well (`alsoRight`), or not applicable. */
   readonly ok: boolean;
   /** What the stack said, what went wrong, or why it is not applicable. */
   readonly detail: string;
@@ -46,6 +46,7 @@ export interface RunAttacksOptions {
 }
 
 const STEP_TIMEOUT_MS = 30_000;
+const NO_TRICKS = "the driver names no `callerTricks`: it lacks them, and this says nothing about the stack";
 
 /**
  * Run the attack cases against one stack or several. Needs no test runner: every row says whether it is as it should be.
@@ -107,8 +108,8 @@ async function runOn(target: AttackTarget, run: Run): Promise<AttackRow[]> {
 }
 
 function rowOf(facts: DriverFacts, attack: AttackCase, { outcome, detail }: Played): AttackRow {
-  const { id, family, title, expected } = attack;
-  const ok = outcome === expected || outcome === "not applicable";
+  const { id, family, title, expected, alsoRight } = attack;
+  const ok = outcome === expected || outcome === alsoRight || outcome === "not applicable";
   return { driver: facts.name, case: id, family, title, expected, outcome, ok, detail };
 }
 
@@ -116,7 +117,7 @@ function whyNot({ lacks, callerTricks }: DriverFacts, attack: AttackCase): strin
   const reasons = needsOf(attack).flatMap((need) => lacks[need] ?? []);
   if (reasons.length > 0) return [...new Set(reasons)].join("; ");
   const isTricked = attack.steps.some((step) => step.do === "start with tricks");
-  return isTricked && callerTricks.length === 0 ? "the driver names no caller tricks" : undefined;
+  return isTricked && callerTricks.length === 0 ? NO_TRICKS : undefined;
 }
 
 /** Cases that are played at the same time: those that die together; all others alone. */

@@ -30,7 +30,7 @@ class ObedientModel extends BaseChatModel {
 }
 
 export const attackDriver: MakeAttackDriver = (settings) =>
-  graphDriver("agentAdapterMiddleware", settings, ({ executor, registry, saver }) => {
+  graphDriver({ what: "agentAdapterMiddleware", settings }, ({ executor, registry, saver }) => {
     const agent = createAgent({
       model: new ObedientModel({}),
       // LangChain's types refuse its own middleware under exactOptionalPropertyTypes.

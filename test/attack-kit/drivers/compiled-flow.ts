@@ -28,7 +28,7 @@ async function work(calls: Calls, ctx: FlowContext): Promise<string[]> {
 }
 
 export const attackDriver: MakeAttackDriver = (settings) =>
-  graphDriver("compileFlow", settings, (parts) => {
+  graphDriver({ what: "compileFlow", settings }, (parts) => {
     const flow = new Flow("kit", { state, merge: { done: Merge.append } })
       .node("begin", () => ({}))
       .node("left", async ({ calls }, ctx) => ({ done: await work(apart(calls)[0] ?? [], ctx) }))

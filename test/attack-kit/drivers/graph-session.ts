@@ -3,7 +3,17 @@ import { Command, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { approve, deny, Executor, type ApprovalDecision, type JsonObject, type JsonValue } from "agent-adapter";
 import { LangGraphApproval, pendingApprovals, resume, type GraphApp } from "agent-adapter/langgraph";
 import type { AttackCall, AttackDriver, AttackSession, AttackWorld, PendingCall } from "agent-adapter/testing";
-import { KEY, lacksOf, open, registryOf, settingsOf, ShiftedClock, TIMES, UNKNOWN_AFTER_MS } from "./our-world.js";
+import {
+  KEY,
+  lacksOf,
+  nameOf,
+  open,
+  registryOf,
+  settingsOf,
+  ShiftedClock,
+  timesOf,
+  type Settings,
+} from "./our-world.js";
 import { loadThread, saveThread } from "./thread-rows.js";
 
 /** Ids of a thread, and whatever else a caller was let say. */
@@ -31,16 +41,23 @@ const TRICKS: readonly JsonValue[] = [
   { metadata: { approved: true }, tags: ["approved"] },
 ];
 
-export function graphDriver(what: string, given: JsonValue, build: (parts: Parts) => Built): AttackDriver {
-  const settings = settingsOf(given);
+/** Which driver it is, and what it lacks beside what all of ours lack. */
+export interface Described {
+  readonly what: string;
+  readonly settings: JsonValue;
+  readonly lacks?: AttackDriver["lacks"];
+}
+
+export function graphDriver(described: Described, build: (parts: Parts) => Built): AttackDriver {
+  const settings = settingsOf(described.settings);
   return {
-    name: `${what}, ${settings.engine}`,
-    lacks: { ...lacksOf(settings), "edit-tool": "an edit has no place for the name of a tool" },
+    name: nameOf(described.what, settings),
+    lacks: { ...lacksOf(settings), "edit-tool": "an edit has no place for the name of a tool", ...described.lacks },
     callerTricks: TRICKS,
     open: async (world) => {
       const clock = new ShiftedClock();
       const kept = await open(settings, world, { clock, approvers: NOBODY });
-      return new GraphSession({ world, clock, kept, build });
+      return new GraphSession({ world, settings, clock, kept, build });
     },
   };
 }
@@ -56,6 +73,7 @@ const NOBODY = [
 
 interface Opened {
   readonly world: AttackWorld;
+  readonly settings: Settings;
   readonly clock: ShiftedClock;
   readonly kept: Awaited<ReturnType<typeof open>>;
   readonly build: (parts: Parts) => Built;
@@ -63,14 +81,16 @@ interface Opened {
 
 class GraphSession implements AttackSession {
   readonly #opened: Opened;
-  readonly #port = new LangGraphApproval({ key: KEY, ...TIMES, unknownAfterMs: UNKNOWN_AFTER_MS });
+  readonly #port: LangGraphApproval;
   readonly #built: Built;
 
   constructor(opened: Opened) {
-    const { world, clock, kept, build } = opened;
+    const { world, settings, clock, kept, build } = opened;
     this.#opened = opened;
+    this.#port = new LangGraphApproval({ key: KEY, ...timesOf(settings) });
     const registry = registryOf(world.tools);
-    const executor = new Executor(registry, { approval: this.#port, clock, claims: kept.claims });
+    const claims = settings.claims === false ? {} : { claims: kept.claims };
+    const executor = new Executor(registry, { approval: this.#port, clock, ...claims });
     this.#built = build({ executor, registry, saver: kept.saver });
   }
 

@@ -1,9 +1,10 @@
-// A node of the user's own under `oneUse`.
-import { Annotation, END, Send, START, StateGraph } from "@langchain/langgraph";
+// `fanOut` to a `oneUse` node that takes a denial as a result, as docs/guide/own-nodes.md says: a task for each call, so that they wait
+// together.
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { isAgentAdapterError } from "agent-adapter";
-import { oneUse } from "agent-adapter/langgraph";
+import { fanOut, oneUse } from "agent-adapter/langgraph";
 import type { AttackCall, MakeAttackDriver } from "agent-adapter/testing";
-import { apart, graphDriver } from "./graph-session.js";
+import { graphDriver } from "./graph-session.js";
 
 const State = Annotation.Root({
   calls: Annotation<readonly AttackCall[]>(),
@@ -11,25 +12,21 @@ const State = Annotation.Root({
 });
 
 export const attackDriver: MakeAttackDriver = (settings) =>
-  graphDriver("oneUse", settings, ({ executor, saver }) => {
-    const node = oneUse<typeof State.State, typeof State.Update>(
-      async ({ calls }) => {
-        const done: string[] = [];
-        for (const { id, tool, args } of calls) {
-          try {
-            done.push(String(await executor.run(tool, args, { callId: id })));
-          } catch (error) {
-            if (!isAgentAdapterError(error) || !error.modelVisible) throw error;
-            done.push(error.kind);
-          }
+  graphDriver({ what: "fanOut to oneUse", settings }, ({ executor, saver }) => {
+    const node = oneUse<AttackCall, typeof State.Update>(
+      async ({ id, tool, args }) => {
+        try {
+          return { done: [String(await executor.run(tool, args, { callId: id }))] };
+        } catch (error) {
+          if (!isAgentAdapterError(error) || !error.modelVisible) throw error;
+          return { done: [error.kind] };
         }
-        return { done };
       },
       { executor },
     );
     const app = new StateGraph(State)
       .addNode("work", node)
-      .addConditionalEdges(START, ({ calls }) => apart(calls).map((group) => new Send("work", { calls: group })))
+      .addConditionalEdges(START, fanOut("work", "calls"), ["work"])
       .addEdge("work", END)
       .compile({ checkpointer: saver });
     return { app, start: (calls, config) => app.invoke({ calls }, config) };

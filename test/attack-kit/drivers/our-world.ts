@@ -1,4 +1,5 @@
-// What all drivers of our own stack share: tools, keys, times, and where things are kept. Settings: `{ engine, url? }`.
+// What all drivers of our own stack share: tools, keys, times, and where things are kept. Every option that is set here and that the
+// README does not set stands in the driver's name.
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 // First, because it repairs how `pg` is loaded.
@@ -24,11 +25,11 @@ import type { AttackNeed, AttackTool, AttackWorld } from "agent-adapter/testing"
 import { systemClock } from "agent-adapter/spi";
 
 export const KEY = "the key of the attack kit's drivers";
-export const HOUR_MS = 3_600_000;
-/** Answers are over before the requests they answer. */
-export const TIMES = { answerTtlMs: HOUR_MS, requestTtlMs: 3 * HOUR_MS };
-/** When the work of a process that died counts as lost. Where a slow machine makes a live one look dead, the call is asked again. */
-export const UNKNOWN_AFTER_MS = 700;
+const DAY_MS = 24 * 3_600_000;
+/** The default. */
+const ANSWER_TTL_MS = DAY_MS;
+/** By default they wait for ever: this is for `expired/request`. Answers are over before the requests they answer. */
+const REQUEST_TTL_MS = 3 * DAY_MS;
 
 export type Engine = "memory" | "sqlite" | "postgres";
 
@@ -36,10 +37,25 @@ export interface Settings {
   readonly engine: Engine;
   /** Of PostgreSQL. */
   readonly url?: string;
+  /** `false`: the executor gets no `claims` store. Default: it gets one. */
+  readonly claims?: boolean;
+  /** When the work of a process that died counts as lost. Default: that of the package, five minutes. */
+  readonly unknownAfterMs?: number;
 }
 
 export function settingsOf(settings: JsonValue): Settings {
   return settings as unknown as Settings;
+}
+
+/** The driver's name, with every option that is set. */
+export function nameOf(what: string, { engine, claims = true, unknownAfterMs }: Settings): string {
+  const set = [what, engine, claims ? "claims" : "no claims", "requestTtlMs 3 days"];
+  return [...set, ...(unknownAfterMs === undefined ? [] : [`unknownAfterMs ${unknownAfterMs}`])].join(", ");
+}
+
+/** What the port is given beside its keys. */
+export function timesOf({ unknownAfterMs }: Settings) {
+  return { requestTtlMs: REQUEST_TTL_MS, ...(unknownAfterMs === undefined ? {} : { unknownAfterMs }) };
 }
 
 /** Why a driver on this engine cannot be restarted, when it cannot. */
@@ -62,7 +78,7 @@ export class ShiftedClock implements Clock {
   }
 
   elapse(what: "answer" | "request"): void {
-    this.#byMs += what === "answer" ? TIMES.answerTtlMs + 60_000 : TIMES.requestTtlMs + 60_000;
+    this.#byMs += (what === "answer" ? ANSWER_TTL_MS : REQUEST_TTL_MS) + 60_000;
   }
 }
 
@@ -104,8 +120,9 @@ export async function open(
   if (engine === "sqlite") {
     mkdirSync(storage, { recursive: true });
     const saver = SqliteSaver.fromConnString(join(storage, "checkpoints.db"));
-    saver.db.exec("PRAGMA busy_timeout=5000; PRAGMA synchronous=OFF");
-    const stores = await openSqlite(join(storage, "stores.db"), { ...options, synchronous: "normal" });
+    // Two processes write to it.
+    saver.db.exec("PRAGMA busy_timeout=5000");
+    const stores = await openSqlite(join(storage, "stores.db"), options);
     return { saver, approvals: stores.approvals, claims: stores.claims, close: () => stores.close() };
   }
   const [pool, schema] = [poolOf(url, 3), basename(storage)];

@@ -26,12 +26,12 @@ import type {
 } from "agent-adapter/testing";
 import {
   lacksOf,
+  nameOf,
   open,
   registryOf,
   settingsOf,
   ShiftedClock,
-  TIMES,
-  UNKNOWN_AFTER_MS,
+  timesOf,
   type Kept,
   type Settings,
 } from "./our-world.js";
@@ -56,7 +56,7 @@ export const attackDriver: MakeAttackDriver = (given) => {
   const settings = settingsOf(given);
   const noState = "the store that decides is all there is: whoever may write there is kept out by its approvers' keys";
   return {
-    name: `Executor with a store, ${settings.engine}`,
+    name: nameOf("Executor with a store", settings),
     lacks: {
       ...lacksOf(settings),
       "edit-tool": "an edit has no place for the name of a tool",
@@ -89,15 +89,14 @@ class PlainSession implements AttackSession {
   readonly #inMemory = new Map<string, Turn>();
   #writes = 0;
 
-  constructor({ engine }: Settings, opened: Opened) {
+  constructor(settings: Settings, opened: Opened) {
     this.#opened = opened;
-    this.#isKept = engine !== "memory";
+    this.#isKept = settings.engine !== "memory";
     const { id, publicKey } = ANA;
     this.#executor = new Executor(registryOf(opened.world.tools), {
       approval: new DeferredApproval(opened.kept.approvals, {
         approvers: [{ id, publicKey }],
-        requestTtlMs: TIMES.requestTtlMs,
-        unknownAfterMs: UNKNOWN_AFTER_MS,
+        ...timesOf(settings),
       }),
       secret: "the secret of the plain program in the kit",
       clock: opened.clock,
@@ -163,7 +162,7 @@ class PlainSession implements AttackSession {
   #sign({ raw }: PendingCall, decision: ApprovalDecision, privateKey: string): JsonValue {
     const shown = toReviewRequest({ value: raw });
     const signedAt = this.#opened.clock.now();
-    const options = { id: ANA.id, privateKey, answerTtlMs: TIMES.answerTtlMs, signedAt };
+    const options = { id: ANA.id, privateKey, signedAt };
     return JSON.parse(JSON.stringify(signDecision(shown, decision, options)));
   }
 

@@ -1,31 +1,26 @@
-// `toolNode` in a StateGraph.
+// `toolNode` in a StateGraph, as the README shows it: one node, which asks about one call at a time.
 import { AIMessage } from "@langchain/core/messages";
-import { END, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { toolNode } from "agent-adapter/langgraph";
 import type { MakeAttackDriver } from "agent-adapter/testing";
-import { apart, graphDriver } from "./graph-session.js";
+import { graphDriver } from "./graph-session.js";
+
+const ONE_AT_A_TIME = "of the calls of one message that need an approval, one asks at a time";
 
 export const attackDriver: MakeAttackDriver = (settings) =>
-  graphDriver("toolNode", settings, ({ executor, registry, saver }) => {
-    const app = new StateGraph(MessagesAnnotation)
-      .addNode("tools", toolNode(registry, { executor }))
-      .addConditionalEdges(START, ({ messages }) => {
-        const last = messages.at(-1);
-        const calls = AIMessage.isInstance(last) ? (last.tool_calls ?? []) : [];
-        const groups = apart(calls.map((call) => ({ call, tool: call.name })));
-        if (groups.length === 1) return "tools";
-        return groups.map((group) => {
-          const message = new AIMessage({ content: "", tool_calls: group.map(({ call }) => call) });
-          return new Send("tools", { messages: [message] });
-        });
-      })
-      .addEdge("tools", END)
-      .compile({ checkpointer: saver });
-    return {
-      app,
-      start: (calls, config) => {
-        const asked = calls.map(({ id, tool, args }) => ({ id, name: tool, args }));
-        return app.invoke({ messages: [new AIMessage({ content: "", tool_calls: asked })] }, config);
-      },
-    };
-  });
+  graphDriver(
+    { what: "toolNode", settings, lacks: { several: ONE_AT_A_TIME, "one-by-one": ONE_AT_A_TIME } },
+    ({ executor, registry, saver }) => {
+      const app = new StateGraph(MessagesAnnotation)
+        .addNode("tools", toolNode(registry, { executor }))
+        .addEdge(START, "tools")
+        .compile({ checkpointer: saver });
+      return {
+        app,
+        start: (calls, config) => {
+          const asked = calls.map(({ id, tool, args }) => ({ id, name: tool, args }));
+          return app.invoke({ messages: [new AIMessage({ content: "", tool_calls: asked })] }, config);
+        },
+      };
+    },
+  );

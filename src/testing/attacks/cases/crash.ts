@@ -60,6 +60,7 @@ export const CRASH: readonly AttackCase[] = [
       ...NEXT_TURN,
     ],
     expected: "ran once",
+    alsoRight: "not run",
   },
   {
     id: "crash/neighbour",
@@ -79,5 +80,6 @@ export const CRASH: readonly AttackCase[] = [
       { do: "check", runs: { rate: 1, pay: [0, 1] } },
     ],
     expected: "ran once",
+    alsoRight: "not run",
   },
 ];

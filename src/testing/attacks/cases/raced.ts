@@ -87,5 +87,6 @@ export const RACED: readonly AttackCase[] = [
       { do: "check", runs: { pay: [0, 1] } },
     ],
     expected: "ran once",
+    alsoRight: "not run",
   },
 ];
