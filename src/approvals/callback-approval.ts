@@ -8,7 +8,7 @@ import { durationOption, refuseUnknown } from "../options.js";
 import type { AnswerCheck } from "./answer.js";
 import { fieldsOf, type ApprovalDecision } from "./decision.js";
 import type { ApprovalPort, PortHost, Shown, Verdict } from "./port.js";
-import { APPROVAL_TYPE, toReviewRequest, type ReviewRequest } from "./review-request.js";
+import { toReviewRequest, type ReviewRequest } from "./review-request.js";
 
 /** Decides about one request. `signal` aborts when nobody waits for the decision any more. */
 export type ApprovalCallback = (
@@ -65,7 +65,7 @@ export class CallbackApproval implements ApprovalPort {
    */
   async decide({ binding, request }: Shown, _answer?: unknown, signal?: AbortSignal): Promise<Verdict> {
     if (this.#hasRunOut(request.expiresAt)) return { status: "expired" };
-    const review = toReviewRequest({ value: { type: APPROVAL_TYPE, binding, request } });
+    const review = toReviewRequest({ id: binding, request });
     const decision = fieldsOf(await this.#ask(review, signal));
     if (this.#hasRunOut(request.expiresAt)) return { status: "expired" };
     return {

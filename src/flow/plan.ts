@@ -7,7 +7,7 @@ import type { AnyWork, FlowDefinition, NodeOptions } from "./definition.js";
 import { shown } from "./names.js";
 import type { Fields } from "./state.js";
 import { faultsOf, settleFields, settleNode } from "./validate.js";
-import { capOf, reachableFrom, waysOf } from "./ways.js";
+import { byStart, capOf, reachableFrom, waysOf } from "./ways.js";
 
 export interface PlanEdge {
   readonly to: string;
@@ -114,17 +114,6 @@ function makePlan(definition: FlowDefinition): FlowPlan {
     start: definition.starts[0] ?? first?.name ?? "",
     fingerprint: fingerprintOf(definition),
   };
-}
-
-/** Found once: looked for by each node, they would make a long flow's plan grow with the square. */
-function byStart<Way extends { readonly from: string }>(ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> {
-  const found = new Map<string, Way[]>();
-  for (const way of ways) {
-    const beside = found.get(way.from);
-    if (beside === undefined) found.set(way.from, [way]);
-    else beside.push(way);
-  }
-  return found;
 }
 
 function planEdge({ to, options: { maxLoops, orElse } }: FlowDefinition["edges"][number]): PlanEdge {

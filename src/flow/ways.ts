@@ -35,27 +35,36 @@ export function capOf(
   return Object.hasOwn(maxLoops, target) ? maxLoops[target] : undefined;
 }
 
-/** Every node that can be reached from there, itself only through a loop. */
-export function reachableFrom(ways: readonly Way[], start: string): ReadonlySet<string> {
-  const onward = onwardOf(ways);
-  const found = new Set(onward.get(start));
-  // A set is walked with what is added while it is walked.
-  for (const name of found) for (const to of onward.get(name) ?? []) found.add(to);
+/** What starts where. Looked for by each node of a long flow, it would grow with the square. */
+export function byStart<From extends { readonly from: string }>(
+  ways: readonly From[],
+): ReadonlyMap<string, readonly From[]> {
+  const found = new Map<string, From[]>();
+  for (const way of ways) {
+    const beside = found.get(way.from);
+    if (beside === undefined) found.set(way.from, [way]);
+    else beside.push(way);
+  }
   return found;
 }
 
-const ONWARD = new WeakMap<readonly Way[], ReadonlyMap<string, readonly string[]>>();
+/** Every node that can be reached from there, itself only through a loop. */
+export function reachableFrom(ways: readonly Way[], start: string): ReadonlySet<string> {
+  const onward = onwardOf(ways);
+  const next = (name: string) => (onward.get(name) ?? []).map(({ to }) => to);
+  const found = new Set(next(start));
+  // A set is walked with what is added while it is walked.
+  for (const name of found) for (const to of next(name)) found.add(to);
+  return found;
+}
 
-/** Where ways lead, by where they start; made once per list, for a flow may have a thousand nodes. */
-function onwardOf(ways: readonly Way[]): ReadonlyMap<string, readonly string[]> {
+const ONWARD = new WeakMap<readonly Way[], ReadonlyMap<string, readonly Way[]>>();
+
+/** Made once per list, for a flow may have a thousand nodes. */
+function onwardOf(ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> {
   const known = ONWARD.get(ways);
   if (known !== undefined) return known;
-  const onward = new Map<string, string[]>();
-  for (const { from, to } of ways) {
-    const targets = onward.get(from) ?? [];
-    targets.push(to);
-    onward.set(from, targets);
-  }
+  const onward = byStart(ways);
   ONWARD.set(ways, onward);
   return onward;
 }

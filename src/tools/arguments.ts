@@ -194,8 +194,10 @@ function hasProtoKey(value: unknown): boolean {
  */
 function frozenCopy(value: unknown, done: Map<object, object>): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const copy = done.get(value) ?? emptyLike(value);
-  if (copy === undefined || done.has(value)) return copy ?? value;
+  const known = done.get(value);
+  if (known !== undefined) return known;
+  const copy = emptyLike(value);
+  if (copy === undefined) return value;
   done.set(value, copy);
   for (const key of enumerableKeys(value)) {
     const member = frozenCopy(Reflect.get(value, key), done);
