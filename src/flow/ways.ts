@@ -89,7 +89,7 @@ function afterLoops(names: readonly string[], ways: readonly Way[]): string[] {
   const free = names.filter((name) => entrances.get(name) === 0);
   // A list is walked with what is added while it is walked.
   for (const name of free) {
-    for (const to of onward.get(name) ?? []) {
+    for (const { to } of onward.get(name) ?? []) {
       const left = (entrances.get(to) ?? 0) - 1;
       entrances.set(to, left);
       if (left === 0) free.push(to);
