@@ -1,9 +1,32 @@
 // What the reviewer saw is not what would run.
 
-import type { AttackCase } from "../attack-case.js";
-import { BIG, PAY, PAY_WAITS, WIPE } from "./people.js";
+import type { AttackCase, AttackStep } from "../attack-case.js";
+import { BIG, PAY, PAY_WAITS, STILL_STANDS, WIPE } from "./people.js";
 
 const LIE = "The reviewer signs a small payment and pays a large one.";
+
+const BIG_WAITS: readonly AttackStep[] = [
+  { do: "start", calls: ["big"] },
+  { do: "look", call: "big", as: "big" },
+];
+/** What is shown about the large payment says the small one. */
+const SHOWN_SMALL: AttackStep = {
+  do: "replace",
+  of: "big",
+  these: [
+    ["mallory-account", "ana-account"],
+    [99_099, 10_101],
+  ],
+  as: "lie",
+};
+/** Signed or not, the lie runs nothing, and the truth still can. */
+const LIE_REFUSED: readonly AttackStep[] = [
+  { do: "approve", shown: "lie", as: "yes", mayRefuse: true },
+  { do: "send", answers: [{ answer: "yes", to: "big" }] },
+  { do: "check", runs: { big: 0 }, more: "ran forged" },
+  { do: "rescue", call: "big" },
+  { do: "check", runs: { big: 1 } },
+];
 
 export const BLIND_SIGNED: readonly AttackCase[] = [
   {
@@ -13,24 +36,7 @@ export const BLIND_SIGNED: readonly AttackCase[] = [
     why: LIE,
     reports: ["https://arxiv.org/html/2606.02668v1"],
     calls: { big: BIG },
-    steps: [
-      { do: "start", calls: ["big"] },
-      { do: "look", call: "big", as: "big" },
-      {
-        do: "replace",
-        of: "big",
-        these: [
-          ["mallory-account", "ana-account"],
-          [99_099, 10_101],
-        ],
-        as: "lie",
-      },
-      { do: "approve", shown: "lie", as: "yes", mayRefuse: true },
-      { do: "send", answers: [{ answer: "yes", to: "big" }] },
-      { do: "check", runs: { big: 0 }, more: "ran forged" },
-      { do: "rescue", call: "big" },
-      { do: "check", runs: { big: 1 } },
-    ],
+    steps: [...BIG_WAITS, SHOWN_SMALL, ...LIE_REFUSED],
     expected: "refused",
   },
   {
@@ -39,16 +45,7 @@ export const BLIND_SIGNED: readonly AttackCase[] = [
     title: "the request leaves out an argument",
     why: "The reviewer cannot object to what he does not see.",
     calls: { big: BIG },
-    steps: [
-      { do: "start", calls: ["big"] },
-      { do: "look", call: "big", as: "big" },
-      { do: "hide", of: "big", argument: "amount", as: "lie" },
-      { do: "approve", shown: "lie", as: "yes", mayRefuse: true },
-      { do: "send", answers: [{ answer: "yes", to: "big" }] },
-      { do: "check", runs: { big: 0 }, more: "ran forged" },
-      { do: "rescue", call: "big" },
-      { do: "check", runs: { big: 1 } },
-    ],
+    steps: [...BIG_WAITS, { do: "hide", of: "big", argument: "amount", as: "lie" }, ...LIE_REFUSED],
     expected: "refused",
   },
   {
@@ -61,15 +58,7 @@ export const BLIND_SIGNED: readonly AttackCase[] = [
       { do: "start", thread: "b", calls: ["big"] },
       { do: "look", thread: "b", call: "big", as: "big" },
       ...PAY_WAITS,
-      {
-        do: "replace",
-        of: "big",
-        these: [
-          ["mallory-account", "ana-account"],
-          [99_099, 10_101],
-        ],
-        as: "lie",
-      },
+      SHOWN_SMALL,
       { do: "approve", shown: "lie", as: "yes", mayRefuse: true },
       { do: "send", thread: "b", answers: [{ answer: "yes", to: "big" }] },
       { do: "check", runs: { big: 0, pay: 0 }, more: "ran forged" },
@@ -116,9 +105,7 @@ export const BLIND_SIGNED: readonly AttackCase[] = [
       { do: "approve", shown: "pay", as: "yes" },
       { do: "kill", changed: true },
       { do: "send", answers: [{ answer: "yes", to: "pay" }] },
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-      { do: "rescue", call: "pay" },
-      { do: "check", runs: { pay: 1 } },
+      ...STILL_STANDS,
     ],
     expected: "refused",
   },

@@ -1,7 +1,7 @@
 // Genuine answers, too late.
 
 import type { AttackCase } from "../attack-case.js";
-import { PAY, PAY_WAITS } from "./people.js";
+import { PAY, PAY_WAITS, STILL_STANDS } from "./people.js";
 
 export const EXPIRED: readonly AttackCase[] = [
   {
@@ -16,9 +16,7 @@ export const EXPIRED: readonly AttackCase[] = [
       { do: "approve", shown: "pay", as: "yes" },
       { do: "elapse", what: "answer" },
       { do: "send", answers: [{ answer: "yes", to: "pay" }] },
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-      { do: "rescue", call: "pay" },
-      { do: "check", runs: { pay: 1 } },
+      ...STILL_STANDS,
     ],
     expected: "refused",
   },

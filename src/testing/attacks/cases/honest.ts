@@ -1,7 +1,7 @@
 // What must work: a stack that refuses everything would pass every attack.
 
 import type { AttackCase } from "../attack-case.js";
-import { BIG, PAY, PAY_RAN, PAY_WAITS, RATE } from "./people.js";
+import { BIG, PAY, PAY_RAN, PAY_WAITS, RATE, STILL_STANDS } from "./people.js";
 
 const both = [
   { do: "start", calls: ["pay", "big"] },
@@ -61,13 +61,7 @@ export const HONEST: readonly AttackCase[] = [
     why: "An approval that takes a night outlives the process.",
     reports: ["https://github.com/mastra-ai/mastra/issues/15476"],
     calls: { pay: PAY },
-    steps: [
-      ...PAY_WAITS,
-      { do: "kill" },
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-      { do: "rescue", call: "pay" },
-      { do: "check", runs: { pay: 1 } },
-    ],
+    steps: [...PAY_WAITS, { do: "kill" }, ...STILL_STANDS],
     expected: "ran once",
   },
   {

@@ -1,7 +1,7 @@
 // The state of a thread in another one: by whoever writes to the storage, or by a client where the client holds the state.
 
 import type { AttackCase } from "../attack-case.js";
-import { BIG, PAY, PAY_WAITS } from "./people.js";
+import { BIG, PAY, PAY_WAITS, STILL_STANDS } from "./people.js";
 
 export const MOVED: readonly AttackCase[] = [
   {
@@ -16,9 +16,7 @@ export const MOVED: readonly AttackCase[] = [
       { do: "save", as: "paused" },
       { do: "load", thread: "b", saved: "paused" },
       { do: "send", thread: "b", answers: [{ answer: "yes", to: "pay" }] },
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-      { do: "rescue", call: "pay" },
-      { do: "check", runs: { pay: 1 } },
+      ...STILL_STANDS,
     ],
     expected: "refused",
   },

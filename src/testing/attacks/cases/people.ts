@@ -13,6 +13,20 @@ export const PAY_WAITS: readonly AttackStep[] = [
   { do: "look", call: "pay", as: "pay" },
 ];
 
+/** The model asks for the same call in its next turn, and it waits as `second`. */
+export const PAY_WAITS_AGAIN: readonly AttackStep[] = [
+  { do: "start", calls: ["pay"] },
+  { do: "look", call: "pay", as: "second" },
+];
+
+/** A reviewer signed a yes that nobody sent, and then said no. */
+export const YES_OVERTAKEN: readonly AttackStep[] = [
+  ...PAY_WAITS,
+  { do: "approve", shown: "pay", as: "yes" },
+  { do: "deny", shown: "pay", as: "no" },
+  { do: "send", answers: [{ answer: "no", to: "pay" }] },
+];
+
 /** `pay` was approved, and has run once. */
 export const PAY_RAN: readonly AttackStep[] = [
   ...PAY_WAITS,

@@ -1,7 +1,7 @@
 // Genuine answers, used before.
 
 import type { AttackCase, AttackStep } from "../attack-case.js";
-import { PAY, PAY_RAN, PAY_WAITS, WIPE } from "./people.js";
+import { PAY, PAY_RAN, PAY_WAITS, PAY_WAITS_AGAIN, WIPE, YES_OVERTAKEN } from "./people.js";
 
 const TWICE = "Somebody who saw the answer, or a client that tries again, runs the call once more.";
 const AGAIN: AttackStep = { do: "send", answers: [{ answer: "yes", to: "pay" }] };
@@ -27,8 +27,7 @@ export const REPLAYED: readonly AttackCase[] = [
     calls: { pay: PAY },
     steps: [
       ...PAY_RAN,
-      { do: "start", calls: ["pay"] },
-      { do: "look", call: "pay", as: "second" },
+      ...PAY_WAITS_AGAIN,
       { do: "send", answers: [{ answer: "yes", to: "second" }] },
       AGAIN,
       ONCE,
@@ -45,8 +44,7 @@ export const REPLAYED: readonly AttackCase[] = [
     calls: { pay: PAY },
     steps: [
       ...PAY_RAN,
-      { do: "start", calls: ["pay"] },
-      { do: "look", call: "pay", as: "second" },
+      ...PAY_WAITS_AGAIN,
       { do: "rewrite", answer: "yes", from: "pay", onto: "second", as: "made-over" },
       { do: "send", answers: [{ answer: "made-over", to: "second" }] },
       ONCE,
@@ -150,14 +148,7 @@ export const REPLAYED: readonly AttackCase[] = [
     title: "a yes that was signed, and overtaken by a no",
     why: "The last word was no.",
     calls: { pay: PAY },
-    steps: [
-      ...PAY_WAITS,
-      { do: "approve", shown: "pay", as: "yes" },
-      { do: "deny", shown: "pay", as: "no" },
-      { do: "send", answers: [{ answer: "no", to: "pay" }] },
-      AGAIN,
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-    ],
+    steps: [...YES_OVERTAKEN, AGAIN, { do: "check", runs: { pay: 0 }, more: "ran forged" }],
     expected: "refused",
   },
 ];

@@ -1,7 +1,7 @@
 // Genuine answers that nobody has used, to questions that are no longer asked.
 
 import type { AttackCase } from "../attack-case.js";
-import { PAY, PAY_WAITS } from "./people.js";
+import { PAY, PAY_WAITS_AGAIN, STILL_STANDS, YES_OVERTAKEN } from "./people.js";
 
 export const STALE: readonly AttackCase[] = [
   {
@@ -12,17 +12,11 @@ export const STALE: readonly AttackCase[] = [
     reports: ["https://github.com/mastra-ai/mastra/issues/19633"],
     calls: { pay: PAY },
     steps: [
-      ...PAY_WAITS,
-      { do: "approve", shown: "pay", as: "yes" },
-      { do: "deny", shown: "pay", as: "no" },
-      { do: "send", answers: [{ answer: "no", to: "pay" }] },
-      { do: "start", calls: ["pay"] },
-      { do: "look", call: "pay", as: "second" },
+      ...YES_OVERTAKEN,
+      ...PAY_WAITS_AGAIN,
       { do: "send", answers: [{ answer: "yes", to: "second" }] },
       { do: "send", answers: [{ answer: "yes", to: "pay" }] },
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-      { do: "rescue", call: "pay" },
-      { do: "check", runs: { pay: 1 } },
+      ...STILL_STANDS,
     ],
     expected: "refused",
   },
@@ -33,17 +27,11 @@ export const STALE: readonly AttackCase[] = [
     why: "The new process asks again and takes the answer to what the old one asked.",
     calls: { pay: PAY },
     steps: [
-      ...PAY_WAITS,
-      { do: "approve", shown: "pay", as: "yes" },
-      { do: "deny", shown: "pay", as: "no" },
-      { do: "send", answers: [{ answer: "no", to: "pay" }] },
+      ...YES_OVERTAKEN,
       { do: "kill" },
-      { do: "start", calls: ["pay"] },
-      { do: "look", call: "pay", as: "second" },
+      ...PAY_WAITS_AGAIN,
       { do: "send", answers: [{ answer: "yes", to: "second" }] },
-      { do: "check", runs: { pay: 0 }, more: "ran forged" },
-      { do: "rescue", call: "pay" },
-      { do: "check", runs: { pay: 1 } },
+      ...STILL_STANDS,
     ],
     expected: "refused",
   },
