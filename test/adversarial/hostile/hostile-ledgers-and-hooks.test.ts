@@ -113,20 +113,24 @@ describe.each(["pay", "plain"])("E1, A5, N1: a ledger whose open or close misbeh
   });
 });
 
+/** A registry with one tool, and how often its body ran. */
+function counted() {
+  const ran: string[] = [];
+  const plain = defineTool({
+    name: "plain",
+    description: "P.",
+    inputSchema: z.object({}),
+    execute: () => {
+      ran.push("x");
+      return 1;
+    },
+  });
+  return { ran, registry: new Registry([plain]) };
+}
+
 describe("E9, N1: hooks that give what only looks like a promise", () => {
   test.each(ENDS)("beforeTool %s", async (what, end) => {
-    const ran: string[] = [];
-    const registry = new Registry([
-      defineTool({
-        name: "plain",
-        description: "P.",
-        inputSchema: z.object({}),
-        execute: () => {
-          ran.push("x");
-          return 1;
-        },
-      }),
-    ]);
+    const { ran, registry } = counted();
     const executor = new Executor(registry, { hooks: [{ beforeTool: end } as never] });
     const got: unknown = await executor.run("plain", {}).catch((error: unknown) => error);
     const fails = OPENS_FAIL.has(what);
@@ -134,18 +138,7 @@ describe("E9, N1: hooks that give what only looks like a promise", () => {
   });
 
   test.each(ENDS)("afterTool %s: its failure does not run the tool again", async (_what, end) => {
-    const ran: string[] = [];
-    const registry = new Registry([
-      defineTool({
-        name: "plain",
-        description: "P.",
-        inputSchema: z.object({}),
-        execute: () => {
-          ran.push("x");
-          return 1;
-        },
-      }),
-    ]);
+    const { ran, registry } = counted();
     const executor = new Executor(registry, { hooks: [{ afterTool: end } as never] });
     for (let i = 0; i < 3; i += 1)
       await executor

@@ -1,4 +1,5 @@
-// What the four drivers on LangGraph share: everything but how the app is built and what starts it.
+// What the drivers on LangGraph share: everything but how the app is built and what starts it.
+import { AIMessage } from "@langchain/core/messages";
 import { Command, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { approve, deny, Executor, type ApprovalDecision, type JsonObject, type JsonValue } from "agent-adapter";
 import { LangGraphApproval, pendingApprovals, resume, type GraphApp } from "agent-adapter/langgraph";
@@ -25,6 +26,12 @@ export interface Built {
   readonly start: (calls: readonly AttackCall[], config: Config) => Promise<unknown>;
   /** How an answer and what it says is handed in. Default: as LangGraph takes it. */
   readonly send?: (command: Command, config: Config) => Promise<unknown>;
+}
+
+/** What the model says when it asks for these calls. */
+export function messageAsking(calls: readonly AttackCall[]): AIMessage {
+  const tool_calls = calls.map(({ id, tool, args }) => ({ id, name: tool, args }));
+  return new AIMessage({ content: "", tool_calls });
 }
 
 export interface Parts {

@@ -3,7 +3,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
 import { toolNode } from "agent-adapter/langgraph";
 import type { MakeAttackDriver } from "agent-adapter/testing";
-import { apart, graphDriver } from "./graph-session.js";
+import { apart, graphDriver, messageAsking } from "./graph-session.js";
 
 export const attackDriver: MakeAttackDriver = (settings) =>
   graphDriver({ what: "toolNode, a Send for each call", settings }, ({ executor, registry, saver }) => {
@@ -23,9 +23,6 @@ export const attackDriver: MakeAttackDriver = (settings) =>
       .compile({ checkpointer: saver });
     return {
       app,
-      start: (calls, config) => {
-        const asked = calls.map(({ id, tool, args }) => ({ id, name: tool, args }));
-        return app.invoke({ messages: [new AIMessage({ content: "", tool_calls: asked })] }, config);
-      },
+      start: (calls, config) => app.invoke({ messages: [messageAsking(calls)] }, config),
     };
   });

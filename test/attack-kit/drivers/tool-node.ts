@@ -1,9 +1,8 @@
 // `toolNode` in a StateGraph, as the README shows it: one node, which asks about one call at a time.
-import { AIMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { toolNode } from "agent-adapter/langgraph";
 import type { MakeAttackDriver } from "agent-adapter/testing";
-import { graphDriver } from "./graph-session.js";
+import { graphDriver, messageAsking } from "./graph-session.js";
 
 const ONE_AT_A_TIME = "of the calls of one message that need an approval, one asks at a time";
 
@@ -17,10 +16,7 @@ export const attackDriver: MakeAttackDriver = (settings) =>
         .compile({ checkpointer: saver });
       return {
         app,
-        start: (calls, config) => {
-          const asked = calls.map(({ id, tool, args }) => ({ id, name: tool, args }));
-          return app.invoke({ messages: [new AIMessage({ content: "", tool_calls: asked })] }, config);
-        },
+        start: (calls, config) => app.invoke({ messages: [messageAsking(calls)] }, config),
       };
     },
   );
