@@ -4,6 +4,7 @@
 import { Runnable, RunnableSequence, type RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { ToolUsageError } from "../../index.js";
+import { membersOf } from "./members.js";
 
 /** The part of a node's config that is read; everything in it may be missing. */
 export interface NodeConfig {
@@ -89,7 +90,7 @@ export function readTask(config: NodeConfig): PregelTask {
   const attempt = config.executionInfo?.nodeAttempt ?? 1;
   const { thread: threadId, namespace: parent } = homeOf(config);
   const saver = asSaver(keys["__pregel_checkpointer"]);
-  const checkpointId: unknown = Object.getOwnPropertyDescriptor(asRecord(keys["checkpoint_map"]), parent)?.value;
+  const checkpointId: unknown = Object.getOwnPropertyDescriptor(membersOf(keys["checkpoint_map"]), parent)?.value;
   return {
     threadId,
     namespace,
@@ -138,7 +139,7 @@ export const STRICT_RESUME_KEY = "__pregel_strict_resume";
 export const CONTINUE_KEY = "aa_resume";
 
 function answerSlots(scratchpad: Scratchpad, resumeMap: unknown, noPlain: boolean): AnswerSlots {
-  const delivered = Object.values(asRecord(resumeMap));
+  const delivered = Object.values(membersOf(resumeMap));
   return {
     get count() {
       return scratchpad.resume.length;
@@ -175,11 +176,6 @@ function asSaver(value: unknown): BaseCheckpointSaver | undefined {
   const fits = typeof value === "object" && value !== null && "getTuple" in value && "putWrites" in value;
   // What has these two methods under this key is the saver LangGraph was compiled with.
   return fits ? (value as BaseCheckpointSaver) : undefined;
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  // An object has members of some kind; nothing is written to it here.
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 /** A channel that is written when a node is to run, in the step before. */
@@ -268,7 +264,7 @@ export function skipIdleWriters(app: object, names: Iterable<string>): void {
 /** A node of a compiled graph. */
 function nodeOf(app: object, name: string): { writers: Runnable[] } {
   const nodes: unknown = Reflect.get(app, "nodes");
-  const node: unknown = Object.getOwnPropertyDescriptor(asRecord(nodes), name)?.value;
+  const node: unknown = Object.getOwnPropertyDescriptor(membersOf(nodes), name)?.value;
   if (typeof node !== "object" || node === null || !Array.isArray(Reflect.get(node, "writers")))
     throw new ToolUsageError("this LangGraph makes nodes in a way this release does not know");
   // LangGraph runs what is in this list after the node.
@@ -279,7 +275,7 @@ function nodeOf(app: object, name: string): { writers: Runnable[] } {
 export function readState(config: NodeConfig, channels: readonly string[]): Readonly<Record<string, unknown>> {
   const read = config.configurable?.["__pregel_read"];
   if (typeof read !== "function") throw new ToolUsageError("this LangGraph does not say which nodes run in a step");
-  return asRecord(read(channels));
+  return membersOf(read(channels));
 }
 
 /** All tasks of one step in one invocation get this very signal. */

@@ -33,13 +33,8 @@ export class Stage {
   constructor(options: StageOptions) {
     this.#options = options;
     this.#effects = join(options.folder, "effects.jsonl");
-    this.#storage = join(
-      options.folder,
-      `aa_${randomId()
-        .replaceAll(/[^a-z0-9]/gi, "")
-        .slice(0, 16)
-        .toLowerCase()}`,
-    );
+    // A name that is good for a schema of a database, too.
+    this.#storage = join(options.folder, `aa_${randomId().replaceAll("-", "").slice(0, 16)}`);
     mkdirSync(this.#storage, { recursive: true });
     writeFileSync(this.#effects, "");
   }
